@@ -585,6 +585,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/client/site-recovery.ts',
     'cmd/client/user-tokens.ts',
     'cmd/commands/certificates-commands.ts',
+    'cmd/commands/console-commands.ts',
     'cmd/commands/encryption-commands.ts',
     'cmd/commands/login-commands.ts',
     'cmd/commands/machine-commands.ts',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addCertificatesCommands } from './commands/certificates-commands.ts'
+import { addConsoleCommand } from './commands/console-commands.ts'
 import { addDeveloperCommands, type Developer } from './commands/developer-commands.ts'
 import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
 import { addEdgeJobCommands } from './commands/edge-job-commands.ts'
@@ -32,6 +33,7 @@ export function addCommands(program: Command, developer?: Developer): void {
   addPackageCommands(program)
   addUserCommands(program)
   addLoginCommands(program)
+  addConsoleCommand(program)
   addForwardCommand(program)
   addExplainCommand(program)
   addEncryptionCommands(program)

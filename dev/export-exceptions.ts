@@ -32,7 +32,6 @@ const decisions = [
   'packages/tunnel/agent/tunnel-agent.ts refusalPauseMs',
   'packages/tunnel/session/session-window.ts planWindow',
   'roles/package/collect-debs.ts parseUris',
-  'roles/runtime/way-to-hub.ts wayToHub',
   'roles/up/reset.ts resetSteps',
 ]
 

@@ -17,6 +17,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   provision: async (options) => (await import('./bench/provision.ts')).run(options),
   store: async (options) => (await import('./bench/store.ts')).run(options),
   'disk-writes': async (options) => (await import('./bench/disk-writes.ts')).run(options),
+  etcd: async (options) => (await import('./bench/etcd.ts')).run(options),
   'idle-connections': async (options) => (await import('./bench/idle-connections.ts')).run(options),
   'virtual-clusters': async (options) => (await import('./bench/virtual-clusters.ts')).run(options),
 }

@@ -12,7 +12,7 @@ import { advertised } from '../../roles/runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
 import { askMs } from '../limits-table.ts'
 import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
-import { siteWords } from './site-words.ts'
+import { siteWords, wayWords } from './site-words.ts'
 
 /** The words for the way of the new agent to the hub. */
 interface AgentWayFlags {
@@ -39,23 +39,26 @@ export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFl
   machine: boolean | undefined
   needsAcceptance: boolean | undefined
   image: string | undefined
+  sitePort: number | undefined
   applyWorks: boolean | undefined
   virtualClusters: boolean | undefined
 }
 
 /** Asks the hub for a registration and prints what the edge has to run. */
 export async function printJoinCommand(options: JoinCommandOptions): Promise<void> {
-  const { name, output } = options
-  const further = options.machine === true ? siteWords(options) : []
+  const { name, output, proxy } = options
+  const [way, further] = machineWords(options)
   const hub = await openChosenHub(options)
   const server = options.server ?? advertised(hub.server)
   // Nothing is made if there is no program to give.
   const script = options.machine === true ? await pinScript(hub.cluster, server) : undefined
   const status = await register(hub.cluster, { ...options, server })
   const { token, command, manifest, caHash, expires } = status
-  const joining = ['site', '--server', server, '--ca-hash', caHash, '--name', name]
+  const joining = ['site', '--server', server, '--ca-hash', caHash, '--name', name, ...way]
   const words = [...joining, ...(further.length === 0 ? [] : ['--', ...further])]
-  const line = script && machineLine({ script, token, words })
+  const by = { proxy: proxy ?? '', hasLogin: options.proxyCredentials === true }
+  const line =
+    script && machineLine({ script, token, words, ...(proxy === undefined ? {} : { by }) })
   if (output === 'json') {
     const shown = { cluster: name, server, token, caHash, expires, command, manifest, line, script }
     console.log(JSON.stringify(shown))
@@ -64,6 +67,14 @@ export async function printJoinCommand(options: JoinCommandOptions): Promise<voi
     tellExpiry(Date.parse(expires), options.ttl)
   } else if (options.manifest === true) console.log(manifest.trimEnd())
   else console.log(`(umask 077 && echo ${token} > token) && ${command}`)
+}
+
+/** Returns the options of a machine's own command, and those of its site. Throws ExpectedError. */
+function machineWords(options: JoinCommandOptions): [string[], string[]] {
+  if (options.machine === true) return [wayWords(options), siteWords(options)]
+  if (options.sitePort === undefined) return [[], []]
+  const text = 'Cannot print the command: --site-port belongs to --machine'
+  throw new ExpectedError(text, exitCodes.usage)
 }
 
 async function register(

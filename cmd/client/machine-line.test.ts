@@ -10,8 +10,9 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { systemClock } from '@skerry/base'
 import { createAuthority } from '@skerry/pki'
+import { startTestProxy } from '@skerry/testing'
 import { machineLine } from './machine-line.ts'
-import { siteWords, type SiteWordsOptions } from './site-words.ts'
+import { siteWords, wayWords, type SiteWordsOptions } from './site-words.ts'
 
 const execute = promisify(execFile)
 const token = 'abcdef.0123456789abcdef'
@@ -83,6 +84,7 @@ const plain: SiteWordsOptions = {
   label: {},
   manifest: undefined,
   image: undefined,
+  sitePort: undefined,
   proxy: undefined,
   proxyCredentials: undefined,
   inspectedTls: undefined,
@@ -118,8 +120,6 @@ for (const [options, expected] of asked) {
 
 const refused: readonly [Partial<SiteWordsOptions>, RegExp][] = [
   [{ manifest: true }, /--machine does not go with --manifest/],
-  [{ proxy: 'http://proxy:3128' }, /does not go with --proxy/],
-  [{ inspectedTls: true }, /does not go with --inspected-tls/],
   [{ region: 'two words' }, /Cannot print a line with "--region=two words"/],
   [{ allowUser: ['$(id)'] }, /Cannot print a line with "\$\(id\)"/],
 ]
@@ -128,3 +128,44 @@ for (const [options, why] of refused) {
     assert.throws(() => siteWords({ ...plain, ...options }), why)
   })
 }
+
+const ways: readonly [Partial<SiteWordsOptions>, string][] = [
+  [{}, ''],
+  [{ proxy: 'http://proxy.example:3128/' }, '--proxy http://proxy.example:3128'],
+  [
+    { proxy: 'http://10.0.0.9:3128', proxyCredentials: true, inspectedTls: true },
+    '--proxy http://10.0.0.9:3128 --proxy-credentials --inspected-tls',
+  ],
+  [{ sitePort: 7_000 }, '--port 7000'],
+]
+for (const [options, expected] of ways) {
+  test(`a machine of a line with ${JSON.stringify(options)} joins with "${expected}"`, () => {
+    assert.equal(wayWords({ ...plain, ...options }).join(' '), expected)
+  })
+}
+
+const noWays: readonly [Partial<SiteWordsOptions>, RegExp][] = [
+  [{ proxy: 'http://olga:secret-word@proxy:3128' }, /put user:password into \/etc\/skerry/],
+  [{ proxy: 'https://proxy:3128' }, /is http:\/\/<host>\[:<port>\]/],
+  [{ proxy: 'http://proxy:3128/$(id)' }, /is http:\/\/<host>\[:<port>\]/],
+  [{ proxy: 'http://proxy:99999' }, /is http:\/\/<host>\[:<port>\]/],
+  [{ proxyCredentials: true }, /--proxy-credentials belongs to --proxy/],
+]
+for (const [options, why] of noWays) {
+  test(`a way of a machine is refused with ${JSON.stringify(options)}, and no login is repeated`, () => {
+    assert.throws(
+      () => wayWords({ ...plain, ...options }),
+      (error: Error) => why.test(error.message) && !error.message.includes('secret-word'),
+    )
+  })
+}
+
+test('a line fetches the script through the proxy that it names', async () => {
+  await using proxy = await startTestProxy()
+  const by = { proxy: proxy.url, hasLogin: false }
+  const line = machineLine({ script: { url, sha256 }, token, words, by })
+  const { stdout, failed } = await paste(line)
+  assert.equal(failed, false)
+  assert.match(stdout, new RegExp(`input ${token}`))
+  assert.deepEqual(proxy.asked, [new URL(url).host])
+})

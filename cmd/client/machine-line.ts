@@ -16,6 +16,15 @@ export interface LineParts {
   readonly token: string
   /** The role of the machine and its options; the token is none of them. */
   readonly words: readonly string[]
+  /** The proxy by which the machine reaches the server. If omitted, it needs none. */
+  readonly by?: LineProxy
+}
+
+interface LineProxy {
+  /** http://host:port */
+  readonly proxy: string
+  /** True: the proxy wants the login in a file of the machine. */
+  readonly hasLogin: boolean
 }
 
 /**
@@ -42,19 +51,34 @@ export async function pinScript(cluster: ClusterClient, server: string): Promise
  * Returns one line for the shell of a bare machine. It fetches the script without trust, by curl or, where that is
  * missing, by a program of apt; compares its hash; and hands it the token on standard input, since all users of a
  * machine see the arguments of its processes. sudo is used if it is there.
+ * Both programs take a proxy from the environment, which other users do not see.
  */
-export function machineLine({ script: { url, sha256 }, token, words }: LineParts): string {
+export function machineLine({ script: { url, sha256 }, token, words, by }: LineParts): string {
   const apt = `/usr/lib/apt/apt-helper -qq ${aptOptions.map((option) => `-o ${option}`).join(' ')}`
   const fetched = `curl -fsSkm 60 -o "$f" "$u" || ${apt} download-file "$u" "$f"`
   const steps = [
     'f=$(mktemp)',
     `trap 'rm -f "$f"' EXIT`,
     `u=${shellWord(url)}`,
+    ...(by === undefined ? [] : proxySteps(by)),
     `(ulimit -f 999; command -v curl >/dev/null && ${fetched})`,
     `echo "${sha256}  $f" | sha256sum -c --quiet`,
     `echo ${token} | $(command -v sudo) sh "$f" ${words.map(shellWord).join(' ')}`,
   ]
   return `(${steps.join(' && ')})`
+}
+
+/** Each byte of the login is encoded, so that none means anything to a shell or in a URL. */
+function proxySteps({ proxy, hasLogin }: LineProxy): string[] {
+  const address = proxy.replace(/^http:\/\//, '')
+  const hex = `od -An -v -tx1 | tr -d ' \\n' | sed 's/../%&/g'`
+  const login = [
+    'l=$($(command -v sudo) head -n 1 /etc/skerry/proxy-credentials | tr -d "\\r")',
+    `e() { printf %s "$1" | ${hex}; }`,
+    `export https_proxy="http://$(e "\${l%%:*}"):$(e "\${l#*:}")@${address}"`,
+  ]
+  const set = hasLogin ? login : [`export https_proxy=${shellWord(`http://${address}`)}`]
+  return [...set, 'unset no_proxy NO_PROXY']
 }
 
 /** Tells how long a line works, on standard error: the output is the line alone. */

@@ -1,11 +1,13 @@
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { placeArguments } from '@skerry/fleet-kinds'
+import { toLineProxy, whyNoLineProxy } from '../flags/line-proxy.ts'
 import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
 
 /** The words of a join command that say what the new site's agent lets through and applies. */
 export interface SiteWordsOptions extends PlaceFlags {
   readonly manifest: boolean | undefined
   readonly image: string | undefined
+  readonly sitePort: number | undefined
   readonly proxy: string | undefined
   readonly proxyCredentials: boolean | undefined
   readonly inspectedTls: boolean | undefined
@@ -15,6 +17,29 @@ export interface SiteWordsOptions extends PlaceFlags {
   readonly allowService: readonly string[]
   readonly applyWorks: boolean | undefined
   readonly virtualClusters: boolean | undefined
+}
+
+/** Returns the options of `skerry machine join-site` for the way of the machine, and for its port. */
+export function wayWords({
+  proxy,
+  proxyCredentials,
+  inspectedTls,
+  sitePort,
+}: Pick<SiteWordsOptions, 'proxy' | 'proxyCredentials' | 'inspectedTls' | 'sitePort'>): string[] {
+  const why = proxy === undefined ? undefined : whyNoLineProxy(proxy)
+  if (why !== undefined) {
+    throw new ExpectedError(`Cannot print a line with this --proxy: ${why}`, exitCodes.usage)
+  }
+  if (proxyCredentials === true && proxy === undefined) {
+    const text = 'Cannot print a line: --proxy-credentials belongs to --proxy'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  return [
+    ...(proxy === undefined ? [] : ['--proxy', toLineProxy(proxy)]),
+    ...(proxyCredentials === true ? ['--proxy-credentials'] : []),
+    ...(inspectedTls === true ? ['--inspected-tls'] : []),
+    ...(sitePort === undefined ? [] : ['--port', String(sitePort)]),
+  ]
 }
 
 /**
@@ -44,9 +69,6 @@ function refuseOthers(options: SiteWordsOptions): void {
   const others: readonly [string, boolean][] = [
     ['--manifest', options.manifest === true],
     ['--image', options.image !== undefined],
-    ['--proxy', options.proxy !== undefined],
-    ['--proxy-credentials', options.proxyCredentials === true],
-    ['--inspected-tls', options.inspectedTls === true],
   ]
   const given = others.find(([, isGiven]) => isGiven)
   if (given === undefined) return

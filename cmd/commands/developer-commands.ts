@@ -43,6 +43,8 @@ export interface BenchRequest {
   readonly isRecorded: boolean
   /** The peers to measure, if a benchmark has several. */
   readonly only?: readonly string[]
+  /** An etcd to compare with. */
+  readonly etcdProgram?: string
   /** Measure these loads only, where a benchmark has several. */
   readonly loads?: readonly string[]
 }
@@ -111,6 +113,7 @@ interface BenchFlags {
   upstream: string
   record: boolean | undefined
   only: string[] | undefined
+  etcdProgram: string | undefined
   loads: string[] | undefined
 }
 
@@ -120,7 +123,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     .description('Measure this program and its peers in turns on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), virtual-clusters or idle-connections',
+      'main (start, memory, pods), store (durable writes), disk-writes (bytes that disks are given), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), virtual-clusters or idle-connections',
     )
     .option(
       '--rounds <number>',
@@ -130,11 +133,17 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--upstream <dir>',
-      "directory with kube-apiserver, etcd and the rest, built by dev/hack/upstream (apiserver's peer)",
+      'directory with kube-apiserver, etcd and the rest, built by dev/hack/upstream (peers of apiserver and disk-writes)',
       'node_modules/.cache/upstream/v1.36.3/bin',
     )
-    .option('--only <peer,...>', 'compare only with these peers (tunnel)', (text) =>
-      text.split(','),
+    .option(
+      '--only <peer,...>',
+      'compare only with these peers (tunnel; disk-writes: etcd, kine; etcd: etcd, kine-full, kine)',
+      (text) => text.split(','),
+    )
+    .option(
+      '--etcd-program <path>',
+      'etcd to compare with (etcd). If omitted, the one that dev/hack/upstream built, or that of PATH, or of Debian 13',
     )
     .option(
       '--loads <load,...>',
@@ -152,6 +161,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
         isJson: options.json === true,
         isRecorded: options.record === true,
         ...(options.only ? { only: options.only } : {}),
+        ...(options.etcdProgram ? { etcdProgram: options.etcdProgram } : {}),
         ...(options.loads ? { loads: options.loads } : {}),
       })
     })

@@ -1,7 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { JoinDeps } from '../../roles/machine/join/own-machine.ts'
 import type { JoinOptions } from '../../roles/machine/join/join-options.ts'
-import { collect, example, toPods } from '../flags/option-values.ts'
+import { toLineProxy } from '../flags/line-proxy.ts'
+import { collect, example, toFixedPort, toPods } from '../flags/option-values.ts'
+import { collectLabel } from '../flags/place-flags.ts'
+import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
 
 interface JoinFlags {
   server: string
@@ -11,8 +14,22 @@ interface JoinFlags {
   clusterDomain: string
   maxPods: number | undefined
   networkInterface: string | undefined
-  label: string[]
+  label: Record<string, string>
+  taint: TaintFlag[]
+  proxy: string | undefined
+  proxyCredentials: boolean | undefined
+  direct: string[]
 }
+
+/** The words that the line for a site has in addition. */
+interface JoinSiteFlags extends JoinFlags {
+  name: string
+  port: number
+  inspectedTls: boolean | undefined
+}
+
+/** The operator writes it on the machine before the line is pasted. */
+const proxyCredentialsFile = '/etc/skerry/proxy-credentials'
 
 /** Adds the commands that a copied line runs on a machine once the program is there. */
 export function addMachineJoinCommands(machine: Command): void {
@@ -31,7 +48,16 @@ function joining(command: Command): Command {
       '--network-interface <name>',
       "has the machine's address in the cluster (default: the one on the way to the server)",
     )
-    .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
+    .option('--label <key=value>', 'label of the node (repeatable)', collectLabel, {})
+    .option(
+      '--taint <key=value:effect>',
+      'taint with which the node registers (repeatable)',
+      collectTaint,
+      [],
+    )
+    .option('--proxy <url>', 'HTTP proxy for packages, images and the way to a hub', toLineProxy)
+    .option('--proxy-credentials', 'it wants the login in /etc/skerry/proxy-credentials')
+    .option('--direct <host>', 'host, range or domain without proxy (repeatable)', collect, [])
 }
 
 function addJoinNode(machine: Command): void {
@@ -56,6 +82,8 @@ function addJoinSite(machine: Command): void {
     .description('Make this machine a site of a hub with a node, with a token on standard input')
     .requiredOption('--server <url>', 'address of the hub', toServer)
     .requiredOption('--name <name>', 'name of the cluster on the hub')
+    .option('--port <number>', "port of the site's API", toFixedPort, 6443)
+    .option('--inspected-tls', 'a box on the way to the hub opens TLS')
     .argument('[options...]', 'further options of "skerry site", after --')
     .addHelpText(
       'after',
@@ -63,17 +91,21 @@ function addJoinSite(machine: Command): void {
 The line of "skerry cluster join-command --machine" runs it. Run again, it does what is missing.
 ${example('skerry machine join-site --server https://hub:7443 --name shop-7 --ca-hash sha256:… -- --apply-works <token')}`,
     )
-    .action(async (siteOptions: string[], { name, ...flags }: JoinFlags & { name: string }) => {
+    .action(async (siteOptions: string[], { name, ...flags }: JoinSiteFlags) => {
       const { joinThisSite } = await import('../../roles/machine/join/this-site.ts')
       await joinThisSite({ ...(await optionsOf(name, flags)), siteOptions }, await depsOf())
     })
 }
 
-async function optionsOf(clusterName: string, flags: JoinFlags): Promise<JoinOptions> {
+async function optionsOf(
+  clusterName: string,
+  flags: JoinFlags & Partial<JoinSiteFlags>,
+): Promise<JoinOptions> {
   const { requireRoot } = await import('../../roles/machine/prepare-machine.ts')
   requireRoot()
   const { readTokenFrom } = await import('../../roles/machine/join/read-token.ts')
   const { server, caHash, clusterCidr, serviceCidr, clusterDomain, networkInterface } = flags
+  const { label: labels, taint: taints, port: apiPort = 6_443, proxy, direct: noProxy } = flags
   const pods = flags.maxPods === undefined ? {} : { podsPerNode: flags.maxPods }
   return {
     server,
@@ -87,7 +119,15 @@ async function optionsOf(clusterName: string, flags: JoinFlags): Promise<JoinOpt
       ...pods,
     },
     networkInterface,
-    labels: Object.fromEntries(flags.label.map(toLabel)),
+    labels,
+    taints,
+    apiPort,
+    way: {
+      proxy,
+      proxyCredentialsFile: flags.proxyCredentials === true ? proxyCredentialsFile : undefined,
+      noProxy,
+      isInspected: flags.inspectedTls === true,
+    },
   }
 }
 
@@ -107,9 +147,4 @@ function toServer(text: string): string {
   const isOrigin = URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, '')
   if (isOrigin && text.startsWith('https://')) return new URL(text).origin
   throw new InvalidArgumentError('an address is https://<host>:<port>')
-}
-
-function toLabel(text: string): [string, string] {
-  const [key = '', value = ''] = text.split('=')
-  return [key, value]
 }

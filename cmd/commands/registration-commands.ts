@@ -3,7 +3,7 @@ import { withHubFlags } from '../../roles/admin/chosen-hub.ts'
 import type { JoinCommandOptions } from '../client/join-command.ts'
 import type { RegistrationsOptions } from '../client/registrations.ts'
 import { withPlaceOptions } from '../flags/place-flags.ts'
-import { collect, example, toJson, toLife } from '../flags/option-values.ts'
+import { collect, example, toFixedPort, toJson, toLife } from '../flags/option-values.ts'
 
 /** Adds the commands by which clusters join the hub: tokens, and the decision on waiting agents. */
 export function addRegistrationCommands(cluster: Command): void {
@@ -36,6 +36,7 @@ function addJoinCommand(cluster: Command): void {
       '--image <reference>',
       'image of the agent (default: the one that "skerry build --agent-image" makes)',
     )
+    .option('--site-port <number>', "port of the API of the new machine's site", toFixedPort)
     .option('--needs-acceptance', 'the agent waits for "skerry cluster accept"')
     .option('--allow-user <name>', 'the agent acts for these users only (repeatable)', collect, [])
     .option(
@@ -59,10 +60,13 @@ function addJoinCommand(cluster: Command): void {
     )
     .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
     .option('--virtual-clusters', 'the agent may register groups of its nodes as clusters')
-    .option('--proxy <url>', 'HTTP proxy that the agent uses, e.g. http://proxy.example:3128')
+    .option(
+      '--proxy <url>',
+      'HTTP proxy that the agent or the new machine uses, e.g. http://proxy.example:3128',
+    )
     .option(
       '--proxy-credentials',
-      'the proxy requires a login: in the file proxy-credentials, or the Secret skerry-agent-proxy',
+      'the proxy requires a login: in the file proxy-credentials, the Secret skerry-agent-proxy, or /etc/skerry/proxy-credentials of a new machine',
     )
     .option('--inspected-tls', "the agent's connection passes a box that opens TLS")
     .addHelpText(

@@ -18,6 +18,13 @@ export function toPort(text: string): number {
   throw new InvalidArgumentError('a port is a whole number from 0 to 65535')
 }
 
+/** Parses a port that others must know, so that the kernel cannot choose it. */
+export function toFixedPort(text: string): number {
+  const port = toPort(text)
+  if (port > 0) return port
+  throw new InvalidArgumentError('a port is a whole number from 1 to 65535')
+}
+
 /** Parses a whole number of things, one at least. */
 export function toCount(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { defaultPeerCache, hasPrograms } from '../hack/upstream/build-peers.ts'
+import { defaultPeerCache } from '../hack/upstream/build-peers.ts'
 import { openEtcd, openKine, openOurs, type Datastore } from './disk-writes/datastores.ts'
 import { mountMeasuredDisk } from './disk-writes/measured-disk.ts'
 import { busyDay, idleDay, scriptedDay, type DayWrite } from './disk-writes/scripted-day.ts'
@@ -17,12 +17,12 @@ const putKeys = 500
 const valueBytes = 1_024
 
 /** Measures what a disk is given: for each durable write, for a day with a little to do, and for an idle day. */
-export async function run({ rounds, upstream }: BenchOptions): Promise<Figure[]> {
+export async function run({ rounds, upstream, only }: BenchOptions): Promise<Figure[]> {
   if (process.getuid?.() !== 0) {
     const text = 'Cannot measure: a disk that counts needs root; run it with sudo'
     throw new ExpectedError(text, exitCodes.missingRight)
   }
-  const peers = await findPeers(upstream)
+  const peers = await findPeers(upstream, only)
   const figures: Figure[] = []
   const puts = durablePuts()
   const day = scriptedDay(busyDay)
@@ -51,24 +51,24 @@ interface Peer {
   readonly open: Open
 }
 
-async function findPeers(upstream: string): Promise<Peer[]> {
-  const etcd = join(upstream, 'etcd')
+/** Returns the peers that are measured. Throws ExpectedError when the program of one is missing. */
+async function findPeers(upstream: string, only: readonly string[] | undefined): Promise<Peer[]> {
   const bin = join(defaultPeerCache, 'bin')
-  const missing = await access(etcd).then(
-    () => undefined,
-    () => `${etcd}; build it by dev/hack/upstream/upstream.ts build etcd, or pass --upstream`,
-  )
-  const missingKine = (await hasPrograms('kine', bin))
-    ? undefined
-    : `${join(bin, 'kine')}; build it by dev/hack/upstream/upstream.ts peers kine`
-  const problem = missing ?? missingKine
-  if (problem !== undefined) {
-    throw new ExpectedError(`Cannot compare: there is no ${problem}`, exitCodes.missingDependency)
-  }
-  return [
-    { peer: 'etcd', open: (directory) => openEtcd(etcd, directory) },
-    { peer: 'kine', open: (directory) => openKine(join(bin, 'kine'), directory) },
+  const all = [
+    { peer: 'etcd', program: join(upstream, 'etcd'), open: openEtcd, words: 'build etcd' },
+    { peer: 'kine', program: join(bin, 'kine'), open: openKine, words: 'peers kine' },
   ]
+  const peers: Peer[] = []
+  for (const { peer, program, open, words } of all) {
+    if (only !== undefined && !only.includes(peer)) continue
+    await access(program).catch((error: unknown) => {
+      const remedy = `build it by dev/hack/upstream/upstream.ts ${words}, or leave it out by --only`
+      const text = `Cannot compare: ${program} is missing; ${remedy}`
+      throw new ExpectedError(text, exitCodes.missingDependency, { cause: error })
+    })
+    peers.push({ peer, open: (directory) => open(program, directory) })
+  }
+  return peers
 }
 
 /** Returns the bytes that a new disk was given by these writes and an orderly stop. Making the store does not count. */

@@ -75,7 +75,7 @@ export async function joinMaster(
   await writeFile(tokenFile, token, { mode: 0o600 })
   const host = await cluster.host(number)
   const dataDir = join(cluster.directory, name)
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir)
   const server = `https://${by.host.address}:6443`
   const joining = ['--join', server, '--token-file', tokenFile, '--ca-hash', caHash]
   if (replaces !== undefined) joining.push('--replaces', replaces)

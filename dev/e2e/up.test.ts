@@ -22,6 +22,8 @@ test('skerry up', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
 async function comesUp(machine: Machine): Promise<void> {
   const output = await expectSuccess(machine.up())
   assert.match(output, /Ready in \d+\.\d s\. Contexts in .*kubeconfig: hub, edge/)
+  // A code is a secret, and this is not a terminal.
+  assert.match(output, /Web console: https:\/\/127\.0\.0\.1:\d+\/console\/; "skerry console"/)
   assert.match(await machine.kubectl('get', 'nodes'), new RegExp(`${machine.nodeName} +Ready`))
   const clusters = await machine.inContext('hub', ['get', 'clusters'])
   assert.match(clusters.stdout, /^edge .*True/m, clusters.stderr)
@@ -33,7 +35,13 @@ async function tellsStatus(machine: Machine): Promise<void> {
   const report = JSON.parse(output) as { lines: { part: string; name: string; state: string }[] }
   assert.deepEqual(
     report.lines.map(({ part, name, state }) => `${part} ${name} ${state}`),
-    ['hub hub ready', 'tunnel edge connected', 'site edge ready', `node ${machine.nodeName} ready`],
+    [
+      'hub hub ready',
+      'console web ready',
+      'tunnel edge connected',
+      'site edge ready',
+      `node ${machine.nodeName} ready`,
+    ],
   )
 }
 

@@ -38,7 +38,7 @@ async function check(name: string, login: readonly string[]): Promise<void> {
     await using server = await openEtcdServer(options, deps)
     await server.listen({ host: '127.0.0.1', port })
     if (login.length > 0) await addUsers(endpoint, login)
-    const script = join(import.meta.dirname, 'etcd-clients/patroni.py')
+    const script = join(import.meta.dirname, 'etcd-clients/patroni-client.py')
     const result = await runIn([python, script, `127.0.0.1:${port}`, ...login])
     const { passed, failed } = readChecks(result)
     console.log(`${failed.length === 0 ? 'pass' : 'FAIL'}  Patroni ${name}: ${passed} passed`)

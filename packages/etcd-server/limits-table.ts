@@ -27,6 +27,10 @@ export const etcdServerBounds = Object.freeze({
     /** The number of fields of one message; a request of etcd's size may name millions of empty ones. */
     fieldsMax: 100_000,
   }),
+  messageFramer: Object.freeze({
+    /** The memory for the next message that is kept after a larger one. */
+    keptBytes: 65_536,
+  }),
   grpcServer: Object.freeze({
     connectionsMax: 10_000,
     headerBytesMax: 16_384,

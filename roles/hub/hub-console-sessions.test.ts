@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createCluster } from '@skerry/client'
 import { createUserToken, removeUserTokens } from '../../cmd/client/user-tokens.ts'
 import { openTestBrowser } from '../../testing/scenes/test-browser.ts'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
+import { makeConsoleLink } from '../admin/console-link.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const session = '/hub/v1/session'
@@ -230,4 +232,22 @@ test('the audit log names the user and the session of each action', async () => 
   })
   const { user, credential, status } = JSON.parse(line)
   assert.deepEqual([user, credential, status], ['rita', id, 403])
+})
+
+test('a link of "skerry console" logs its owner in once', async () => {
+  await using fleet = await startTestHub()
+  const { link, address } = await makeConsoleLink(
+    { cluster: fleet.admin, server: fleet.url },
+    soon(),
+  ).catch((error: unknown) => ({ link: '', address: String(error) }))
+  // The test's administrator has no credential of its own, so nothing could begin a session.
+  assert.deepEqual([link, /neither a certificate nor a token/.test(address)], ['', true])
+  const credentials = await fleet.as(olga)
+  const cluster = createCluster(credentials, { ...fleet.context, userAgent: 'test' })
+  const made = await makeConsoleLink({ cluster, server: fleet.url }, soon())
+  assert.equal(made.address, `${fleet.url}/console/`)
+  const code = new URLSearchParams(new URL(made.link).hash.slice(1)).get('code')
+  const browser = openTestBrowser(fleet)
+  const begun = await browser.ask({ method: 'POST', path: session, json: { code } })
+  assert.deepEqual([begun.status, begun.body['user']], [201, 'olga'])
 })

@@ -16,6 +16,7 @@ export const machineBounds = Object.freeze({
   }),
   askServer: Object.freeze({
     answerMs: 20_000,
+    bodyBytesMax: 65_536,
   }),
   readToken: Object.freeze({
     inputBytesMax: 4_096,

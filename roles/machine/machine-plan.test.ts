@@ -26,6 +26,7 @@ test('a plan has the ranges of a site by default', async () => {
     ...ranges,
     isOffline: false,
     hasVirtualIP: false,
+    apiPort: 6_443,
   })
 })
 
@@ -75,4 +76,5 @@ const whole = {
   podCIDR: '10.42.0.0/16',
   serviceCIDR: '10.43.0.0/16',
   isOffline: false,
+  apiPort: 6_443,
 }

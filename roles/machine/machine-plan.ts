@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
 import type { ProgramUser } from '../up/programs-table.ts'
-import { edgeNetworkDefaults } from '@skerry/provisioning'
+import { apiPortDefault, edgeNetworkDefaults } from '@skerry/provisioning'
 
 const planSchema = z.object({
   clusterName: z.string().min(1),
@@ -14,6 +14,8 @@ const planSchema = z.object({
   isOffline: z.boolean().default(false),
   /** Whether an address may come to this master that several hold in turn. */
   hasVirtualIP: z.boolean().default(false),
+  /** The port of the site's API on a master. */
+  apiPort: z.int().min(1).max(65_535).default(apiPortDefault),
 })
 
 /** A hub's or a person's plan for a machine. */

@@ -17,11 +17,13 @@ const runDirectory = '/run/skerry'
 /**
  * Makes this machine ready for its roles: system packages, kernel modules and switches for every boot, units. Things
  * that are there already are left as they are; nothing is started. `print` gets a line for each thing that is done.
+ * The file has further settings of apt.
  */
 export async function prepareMachine(
   plan: MachinePlan,
   print: (line: string) => void,
   signal: AbortSignal,
+  aptConfigFile?: string,
 ): Promise<void> {
   requireRoot()
   const isWitness = plan.role === 'Witness'
@@ -34,7 +36,8 @@ export async function prepareMachine(
   }
   if (missing.length > 0) {
     print(`installing ${packagesOf(missing).join(' ')}`)
-    await installPrograms(missing, signal)
+    const apt = aptConfigFile === undefined ? {} : { configFile: aptConfigFile }
+    await installPrograms(missing, signal, apt)
   }
   for (const { path, content, mode } of machineFiles(plan)) {
     await mkdir(dirname(path), { recursive: true })
@@ -60,12 +63,13 @@ async function recordSettings(plan: MachinePlan): Promise<void> {
   await writeFileDurably(settingsFile, JSON.stringify(settingsOf(plan)))
 }
 
-function settingsOf({ clusterName, nodeName, podCIDR, serviceCIDR }: MachinePlan): UpSettings {
+function settingsOf(plan: MachinePlan): UpSettings {
+  const { clusterName, nodeName, podCIDR, serviceCIDR, apiPort } = plan
   return {
     clusterName,
     nodeName,
     hubPort: 0,
-    sitePort: 6_443,
+    sitePort: apiPort,
     kubeletPort: 10_250,
     clusterCidr: podCIDR,
     serviceCidr: serviceCIDR,

@@ -12,12 +12,13 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { systemClock } from '@skerry/base'
 import { createAuthority } from '@skerry/pki'
+import { startTestProxy } from '@skerry/testing'
 import { installScript, type MachineProgram } from './install-script.ts'
 
 const execute = promisify(execFile)
 
 /** The programs that the script needs, all of them of packages that every Debian has. */
-const needed = `cat chmod cut df dirname grep gzip mkdir mv rm sed sha256sum sleep stat sync tail tar`
+const needed = `cat chmod cut df dirname grep gzip mkdir mv od rm sed sha256sum sleep stat sync tail tar tr`
 
 let directory: string
 let server: Server
@@ -262,4 +263,38 @@ test('a call without a role, a server or a token says what is missing', async ()
     assert.match(stderr, why)
   }
   assert.deepEqual(asked, [])
+})
+
+for (const way of ['curl', 'apt']) {
+  test(`a hub behind a proxy is asked through it, whatever its password has in it, by ${way}`, async () => {
+    const login = `ol ga:p:%4@"s'$(id)\`é\\`
+    await using proxy = await startTestProxy({ login })
+    const content = randomBytes(100_000)
+    const home = await newHome()
+    serve(content)
+    await writeFile(join(home, 'login'), `${login}\r\n`)
+    const set = `credentials=${home}/login; proxy=${proxy.url}; has_login=yes; use_proxy`
+    const commands = `${set}; download ${sha256Of(content)} ${content.length}`
+    const { exitCode, stderr } = await run(home, commands, { way })
+    assert.equal(exitCode, 0, stderr)
+    assert.ok(proxy.asked.length >= 1 && asked.length >= 1)
+    assert.ok(proxy.asked.every((host) => host === new URL(url).host))
+  })
+}
+
+test('the words of a line set the proxy, and a login that is not there is asked for', async () => {
+  const home = await newHome()
+  const show = 'use_proxy() { echo "$proxy|$has_login|$direct"; exit 3; }; id() { echo 0; }'
+  const without = 'check_machine() { :; }; read_token() { :; }; flock() { :; }'
+  const words = `--server ${url} --proxy http://p:1/ --direct a.b --proxy-credentials --direct c`
+  const shown = await run(home, `${show}; ${without}; main site ${words} -- --proxy http://other`)
+  assert.equal(shown.stdout, 'http://p:1|yes|,a.b,c\n', shown.stderr)
+  const missing = await run(
+    home,
+    `credentials=${home}/no; proxy=http://p:1; has_login=1; use_proxy`,
+  )
+  assert.equal(missing.exitCode, 1)
+  assert.match(missing.stderr, /write user:password of the proxy into \S+ first/)
+  const wrong = await run(home, `${without}; main site --server ${url} --proxy socks://p`)
+  assert.match(wrong.stderr, /--proxy is http:/)
 })

@@ -70,9 +70,13 @@ set -eu
 programs=/usr/local/lib/skerry
 work=$programs/download
 launcher=/usr/local/bin/skerry
+credentials=/etc/skerry/proxy-credentials
 server=
 token=
 directory=
+proxy=
+has_login=
+direct=
 
 say() {
   printf 'skerry: %s\\n' "$*"
@@ -114,6 +118,27 @@ fetch() (
   exec /usr/lib/apt/apt-helper -qq -o APT::Sandbox::User=root -o Acquire::Retries=0 -o Acquire::https::Timeout=30 \\
     -o Acquire::http::SendAccept=false -o Acquire::https::Verify-Peer=false -o Acquire::https::Verify-Host=false download-file "$1" "$2"
 )
+
+# Sets the proxy for everything that this script starts. Each byte of a login is encoded; no argument has it.
+use_proxy() {
+  [ -n "$proxy" ] || return 0
+  login=
+  if [ -n "$has_login" ]; then
+    [ -f "$credentials" ] || fail "write user:password of the proxy into $credentials first, readable for root alone"
+    IFS= read -r line <"$credentials" || [ -n "$line" ] || fail "$credentials is empty: write user:password into it"
+    line=\${line%"$(printf '\\r')"}
+    login="$(encoded "\${line%%:*}"):$(encoded "\${line#*:}")@"
+  fi
+  https_proxy=http://$login\${proxy#http://}
+  http_proxy=$https_proxy
+  no_proxy=$direct
+  export https_proxy http_proxy no_proxy
+  unset HTTPS_PROXY HTTP_PROXY NO_PROXY ALL_PROXY all_proxy
+}
+
+encoded() {
+  printf '%s' "$1" | od -An -v -tx1 | tr -d ' \\n' | sed 's/../%&/g'
+}
 
 # Prints why the last one failed; apt tells that first, and ends with a line that says nothing.
 reason() {
@@ -206,7 +231,7 @@ check_program() {
     DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold --configure -a </dev/null >/dev/null
   fi
   DEBIAN_FRONTEND=noninteractive apt-get -qq update </dev/null
-  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends libatomic1 libstdc++6 </dev/null >/dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends libatomic1 libstdc++6 </dev/null >/dev/null
   "$launcher" --version >/dev/null || fail "the program in $directory does not start: remove $programs and try again"
 }
 
@@ -218,12 +243,22 @@ main() {
   esac
   previous=
   for word; do
-    [ "$previous" != --server ] || server=\${word%/}
+    [ "$word" != -- ] || break
+    case $previous in
+      --server) server=\${word%/} ;;
+      --proxy) proxy=\${word%/} ;;
+      --direct) direct=$direct,$word ;;
+    esac
+    [ "$word" != --proxy-credentials ] || has_login=yes
     previous=$word
   done
   case $server in
     https://*) ;;
     *) fail '--server https://… is missing' ;;
+  esac
+  case $proxy in
+    '' | http://*) ;;
+    *) fail '--proxy is http://<host>:<port>' ;;
   esac
   check_machine
   read_token
@@ -232,8 +267,11 @@ main() {
   chmod 700 "$work"
   exec 9>"$work/lock"
   flock -n 9 || fail 'another one runs on this machine: wait for it'
+  # A hub is behind the proxy; a site is in the network of its nodes, which need the proxy for packages alone.
+  [ "$role" = node ] || use_proxy
   check_token
   choose_program
+  use_proxy
   check_program
   rm -rf "$work"
   say "$("$launcher" --version) is installed"

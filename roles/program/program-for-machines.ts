@@ -157,7 +157,7 @@ async function bundle(
 /** Returns the text that starts a bundle with an engine of this name next to its directory. */
 export function bundleLauncher(engine: string): (directory: string) => string {
   return (at) => `${launcherHead(at)}flags=
-case "\${1:-}" in hub | site | node | agent) flags=$(cat "${at}/engine-flags/$1") ;; esac
+case "\${1:-}" in hub | site | node | agent | etcd) flags=$(cat "${at}/engine-flags/$1") ;; esac
 # shellcheck disable=SC2086
 exec ${posix.join(at, '..', engine)} --disable-warning=ExperimentalWarning $flags ${at}/skerry.mjs "$@"
 `

@@ -5,7 +5,8 @@
  * - `--max-semi-space-size`: a small young generation is collected often and keeps the heap near what is alive: 25 MB
  *   less in a node after a burst. Hub and site have a larger one, because a small one lets the answers to many clients
  *   grow old (a fifth of the time of 64 writers went to the collector); they return it when they are calm. An agent
- *   has a middle one: with the smallest, a quarter of its time went to the collector under many requests.
+ *   has a middle one: with the smallest, a quarter of its time went to the collector under many requests. The answers of
+ *   an etcd die young, so that a small one costs it nothing and saves 17 MB.
  * - `--lite-mode`: compiles nothing to machine code. It saves 20 MB, half of it pages of compilers, in a node agent,
  *   which mostly waits. Hub and site keep their compilers: their goals are met with them, and requests need CPU time.
  * - `--no-opt`, `--no-maglev`, `--no-sparkplug`: an agent begins without compilers, which saves 14 MB, and has them
@@ -31,6 +32,7 @@ export const engineFlags: Readonly<Record<string, readonly string[]>> = Object.f
   ],
   site: ['--expose-gc', '--max-semi-space-size=16', '--heap-growing-percent=40'],
   node: ['--expose-gc', '--max-semi-space-size=1', '--lite-mode'],
+  etcd: ['--expose-gc', '--max-semi-space-size=2'],
   agent: [
     '--expose-gc',
     '--max-semi-space-size=4',

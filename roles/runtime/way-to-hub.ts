@@ -10,10 +10,10 @@ import {
   type Clock,
   type Connect,
   type HttpProxy,
-  type ProxyLogin,
 } from '@skerry/base'
 import { connectByCarrier, tunnelLimitDefaults } from '@skerry/tunnel'
 import type { RoleContext } from './role-context.ts'
+import { readProxyLogin } from './read-proxy-login.ts'
 import type { WayFlags } from './way-options.ts'
 import { runtimeBounds } from './limits-table.ts'
 
@@ -145,8 +145,8 @@ async function proxyOf(
   const proxy = { url: url.origin, ...ca }
   if (file !== undefined) {
     // An unusable file is reported at the start; later ones may come and go.
-    await readLogin(file)
-    return { ...proxy, login: () => readLogin(file) }
+    await readProxyLogin(file)
+    return { ...proxy, login: () => readProxyLogin(file) }
   }
   if (url.username === '') return proxy
   const user = decodeURIComponent(url.username)
@@ -159,30 +159,11 @@ async function readPem(path: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch (cause) {
     throw new ExpectedError(
-      `Cannot read --proxy-ca-file ${path}: ${said(cause)}`,
+      `Cannot read --proxy-ca-file ${path}: ${messageOf(cause)}`,
       exitCodes.usage,
       {
         cause,
       },
     )
   }
-}
-
-/** Reads `user:password` from the first line; a password may contain colons, a user may not (RFC 7617, 2). */
-async function readLogin(path: string): Promise<ProxyLogin> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw unusable(path, said(cause), { cause })
-  })
-  const [, user, password] = /^([^:\r\n]+):([^\r\n]*)/.exec(text) ?? []
-  if (user !== undefined && password !== undefined) return { user, password }
-  throw unusable(path, 'its first line is not user:password')
-}
-
-function unusable(path: string, why: string, options?: ErrorOptions): ExpectedError {
-  const text = `Cannot use --proxy-credentials-file ${path}: ${why}`
-  return new ExpectedError(text, exitCodes.usage, options)
-}
-
-function said(cause: unknown): string {
-  return messageOf(cause)
 }

@@ -5,6 +5,7 @@ import type { Node } from '@skerry/api'
 import { resources, type ClusterClient } from '@skerry/client'
 import { clusterResource, conditionTypes } from '@skerry/fleet-kinds'
 import { openAdminCluster } from '../admin/admin-cluster.ts'
+import { consoleAddress } from '../admin/console-link.ts'
 import { clockFaultOf, findRoleDirectories, isOff } from '../admin/certificate-list.ts'
 import { version } from '../runtime/version.ts'
 import { findInstallation } from './find-installation.ts'
@@ -47,7 +48,13 @@ async function hubLines(installation: Installation): Promise<StatusLine[]> {
   const hub = await roleLine('hub', installation.hubDir)
   if (hub.cluster === undefined) return [hub.line]
   const clusters = await listClusters(hub.cluster)
-  return [hub.line, ...clusters]
+  return [hub.line, consoleLine(hub.line), ...clusters]
+}
+
+/** The console is a part of the hub. */
+function consoleLine({ state, detail, seenAtMs }: StatusLine): StatusLine {
+  const address = consoleAddress(detail)
+  return { part: 'console', name: 'web', state, version, detail: address, seenAtMs }
 }
 
 async function siteLines(installation: Installation, settings: UpSettings): Promise<StatusLine[]> {

@@ -7,6 +7,7 @@ import {
   createLogger,
   exitCodes,
   makeDirectoryDurably,
+  messageOf,
   runAll,
   systemClock,
   systemRandom,
@@ -14,7 +15,8 @@ import {
 } from '@skerry/base'
 import { readFileIfPresent } from '@skerry/bootstrap'
 import { resources, type ClusterClient } from '@skerry/client'
-import { openAdminCluster } from '../admin/admin-cluster.ts'
+import { openAdminCluster, type AdminCluster } from '../admin/admin-cluster.ts'
+import { consoleAddress, makeConsoleLink } from '../admin/console-link.ts'
 import { createClusterToken } from '../admin/hub-join-token.ts'
 import { createJoinToken } from '../admin/join-token.ts'
 import { openDataDirectory, writeFileDurably } from '../runtime/data-directory.ts'
@@ -174,6 +176,8 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
     )
     await writeUserKubeconfig(installation, settingsOf(options))
     printHints(scope, started)
+    // What a detached supervisor prints is in a log, which holds no secret.
+    if (process.send === undefined) await printConsole(hubAdmin, signal)
     process.send?.({ type: 'ready' })
     await Promise.all(roles.map((role) => role.ended))
   } finally {
@@ -391,6 +395,22 @@ Ready in ${seconds} s. Contexts in ${installation.kubeconfig}: hub, ${options.cl
 `)
 }
 
+/** Prints where the web console is. The login code of a link is a secret, which a terminal may show and a file not. */
+async function printConsole(hub: AdminCluster, signal: AbortSignal): Promise<void> {
+  const address = consoleAddress(hub.server)
+  let text = `  Web console: ${address}; "skerry console" prints a link that logs you in`
+  if (process.stdout.isTTY) {
+    try {
+      const { link } = await makeConsoleLink(hub, signal)
+      text = `  Web console, with a login that is good once, for ten minutes:\n  ${link}`
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      text = `  Web console: ${address} (no login link: ${messageOf(error)})`
+    }
+  }
+  process.stdout.write(`${text}\n\n`)
+}
+
 /** Starts the supervisor as its own process and waits until it reports that everything runs. */
 async function detach(options: UpOptions, installation: Installation): Promise<void> {
   const holder = await lockHolder(installation.lockFile)
@@ -423,4 +443,6 @@ async function detach(options: UpOptions, installation: Installation): Promise<v
   }
   child.disconnect()
   child.unref()
+  const hub = await openAdminCluster(join(installation.hubDir, 'admin.kubeconfig'))
+  await printConsole(hub, AbortSignal.timeout(readyMsMax))
 }

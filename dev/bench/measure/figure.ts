@@ -18,6 +18,8 @@ export interface BenchOptions {
   readonly upstream: string
   /** The peers to measure, if a benchmark has several. */
   readonly only?: readonly string[]
+  /** An etcd to compare with. */
+  readonly etcdProgram?: string
   /** The loads to measure, if a benchmark has several. */
   readonly loads?: readonly string[]
 }

@@ -5,7 +5,7 @@ import { startMember, type Member } from './start-member.ts'
 
 const stepMsMax = 90_000
 
-/** What one command printed, and how it ended. */
+/** The output of one command and the way it ended. */
 export interface CtlAnswer {
   readonly command: string
   readonly exitCode: number

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-/** Other programs that are measured next to ours, tunnels and K3s' datastore, each at one version, with its source. */
+/** Others’ programs that are measured next to ours, each at one version, with its source. */
 interface GoPeer {
   readonly language: 'go'
   readonly module: string
@@ -46,6 +46,16 @@ const peers: Readonly<Record<string, GoPeer | RustPeer>> = Object.freeze({
     module: 'github.com/jpillora/chisel',
     version: 'v1.10.1',
     programs: { chisel: 'github.com/jpillora/chisel' },
+  },
+  etcd: {
+    language: 'go',
+    module: 'go.etcd.io/etcd/v3',
+    // The module proxy has no newer one of the root, where the program benchmark is.
+    version: 'v3.6.8',
+    programs: {
+      etcd: 'go.etcd.io/etcd/server/v3',
+      benchmark: 'go.etcd.io/etcd/v3/tools/benchmark',
+    },
   },
   kine: {
     language: 'go',

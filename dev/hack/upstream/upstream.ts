@@ -4,7 +4,7 @@
  *   node dev/hack/upstream/upstream.ts peers [konnectivity frp …]
  *   node dev/hack/upstream/upstream.ts start [--controllers] [--scheduler] [--data <dir>] [--cache <dir>]
  * `start` runs until it is interrupted, prints the path of its kubeconfig, and forgets everything unless
- * --data names a directory. `peers` builds the tunnels and the datastore that `skerry bench` measures next to ours.
+ * --data names a directory. `peers` builds the programs that `skerry bench` measures next to ours.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -28,7 +28,7 @@ export const hostAddress = '10.0.2.2'
 
 /**
  * Runs until the machine would mount its disk. The disk, the third one, is taken away from the driver, so that nothing of
- * it is in memory.
+ * it is in memory. Modules that the kernel asks for later, such as those of nftables, come from the machine's root.
  */
 const initScript = `#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /b /p /d /r
@@ -54,6 +54,9 @@ ip link set eth0 up
 ip address add ${guestAddress}/24 dev eth0
 ip route add default via ${hostAddress}
 find /p -type f -exec cat {} + > /dev/null
+printf '#!/bin/busybox sh\\nexec /bin/chroot /r /sbin/modprobe "$@"\\n' > /bin/load
+chmod +x /bin/load
+echo /bin/load > /proc/sys/kernel/modprobe
 nc -ll -p ${shellPort} -e /bin/sh &
 echo machine waits > /dev/console
 while :; do sleep 1000; done

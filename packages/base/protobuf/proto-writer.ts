@@ -23,7 +23,12 @@ export class ProtoWriter {
 
   /** Returns a copy of the bytes. */
   done(): Uint8Array {
-    return Uint8Array.from(this.#bytes.subarray(this.#at))
+    return new Uint8Array(this.#bytes.subarray(this.#at))
+  }
+
+  /** Returns the bytes themselves; they change with the next that is written. */
+  view(): Buffer {
+    return this.#bytes.subarray(this.#at)
   }
 
   /** Writes the tag and length of the bytes written since `mark`. */

@@ -7,6 +7,7 @@ import { callerOf } from './caller-of.ts'
 import type { GrpcMethod, GrpcServices } from './grpc-call.ts'
 import { GrpcError } from './grpc-error.ts'
 import { LateRequests } from './late-requests.ts'
+import { MessageFramer } from './message-framer.ts'
 import { MessageSplitter, type ByteBudget } from './message-splitter.ts'
 import { ServerCall, type CallDeps } from './server-call.ts'
 import { StreamingRequest } from './streaming-request.ts'
@@ -50,7 +51,7 @@ export class GrpcHandler {
     this.#onOther = options.onOther
     const late = new GrpcError('deadlineExceeded', 'the request did not arrive in time')
     this.#late = new LateRequests(clock, arriveMs, (request) => request.call.fail(late))
-    this.#callDeps = { clock, toGrpcError, unread, counts }
+    this.#callDeps = { clock, toGrpcError, unread, counts, framer: new MessageFramer() }
   }
 
   onStream(stream: Http2Stream, fields: RequestFields, socket: Socket): StreamHandler {

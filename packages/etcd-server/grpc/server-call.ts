@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ProtoWriter, type Clock, type Timer } from '@skerry/base'
+import type { Clock, Timer } from '@skerry/base'
 import { headerBlock, type Http2Stream } from '@skerry/http2-server'
 import type { MessageDraft, MessageName } from '../wire/etcd-messages-table.ts'
 import { encodeMessage } from '../wire/message-codec.ts'
 import type { CallCounts } from './call-counts.ts'
 import { encodedStatusText, GrpcError, grpcCodes, type GrpcCode } from './grpc-error.ts'
-import { prefixBytes, type ByteBudget } from './message-splitter.ts'
+import { prefixOf, type MessageFramer } from './message-framer.ts'
+import type { ByteBudget } from './message-splitter.ts'
 import { timeoutMsOf } from './grpc-timeout.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
@@ -14,6 +15,7 @@ export interface CallDeps {
   /** Counts answers that their readers have not taken. */
   readonly unread: ByteBudget
   readonly counts: CallCounts
+  readonly framer: MessageFramer
   /** Puts an error of a handler into a status. */
   readonly toGrpcError: (error: unknown) => GrpcError
 }
@@ -79,7 +81,7 @@ export class ServerCall {
   /** Sends one answer of several. Returns false if the reader is slow. */
   send<Name extends MessageName>(name: Name, answer: MessageDraft<Name>): boolean {
     if (this.#isEnded || this.#isGone) return true
-    const frame = this.#frame(name, answer)
+    const frame = this.#deps.framer.frame(name, answer)
     if (!this.#mayQueue(frame.length)) return true
     this.#stream.respond(head)
     this.#write(frame)
@@ -94,7 +96,7 @@ export class ServerCall {
   /** Answers with one message and the status OK. */
   answer<Name extends MessageName>(name: Name, answer: MessageDraft<Name>): void {
     if (this.#isEnded || this.#isGone) return
-    const frame = this.#frame(name, answer)
+    const frame = this.#deps.framer.frame(name, answer)
     if (!this.#mayQueue(frame.length)) return
     this.#finish('ok')
     this.#stream.respond(head)
@@ -107,7 +109,7 @@ export class ServerCall {
     name: Name,
     parts: readonly MessageDraft<Name>[],
   ): Promise<void> {
-    const pieces: Uint8Array[] = [Buffer.alloc(prefixBytes)]
+    const pieces: Uint8Array[] = []
     let bytes = 0
     for (const part of parts) {
       if (this.#isEnded || this.#isGone) return
@@ -117,7 +119,7 @@ export class ServerCall {
       await nextTurn()
     }
     if (this.#isEnded || this.#isGone || !this.#mayQueue(bytes)) return
-    pieces[0] = prefixOf(bytes)
+    pieces.unshift(prefixOf(bytes))
     this.#finish('ok')
     this.#stream.respond(head)
     for (const piece of pieces) this.#write(piece)
@@ -140,13 +142,6 @@ export class ServerCall {
     if (this.#stream.hasResponded) return this.#stream.end(headerBlock(trailers))
     this.#stream.respond(headerBlock({ ...headFields, ...trailers }))
     this.#stream.end()
-  }
-
-  /** A length of four bytes after a flag, then the message. */
-  #frame<Name extends MessageName>(name: Name, answer: MessageDraft<Name>): Uint8Array {
-    const writer = encodeMessage(name, answer, new ProtoWriter())
-    writer.raw(prefixOf(writer.length))
-    return writer.done()
   }
 
   /** All answers that are not read share one bound. */
@@ -181,12 +176,6 @@ export class ServerCall {
     this.#abort?.abort(new GrpcError('canceled', 'context canceled'))
     this.#unread.clear()
   }
-}
-
-function prefixOf(bytes: number): Buffer {
-  const prefix = Buffer.alloc(prefixBytes)
-  prefix.writeUInt32BE(bytes, 1)
-  return prefix
 }
 
 function trailersOf(code: number, text: string): Readonly<Record<string, string>> {

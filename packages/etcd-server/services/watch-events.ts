@@ -1,6 +1,7 @@
 import type { EngineEvent } from '../engine/key-value.ts'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
+import { shareBytes } from '../wire/message-codec.ts'
 
 type WireEvent = MessageDraft<'Event'>
 
@@ -20,13 +21,28 @@ export function wireEvents(
   { request, from }: Wanted,
 ): readonly WireEvent[] {
   const { filters: refused, prevKv } = request
-  return events.flatMap(({ type, kv, previous }): WireEvent[] => {
+  return events.flatMap((event): WireEvent[] => {
+    const { type, kv, previous } = event
     const isRefused = refused.includes(type === 'put' ? filters.noPut : filters.noDelete)
     if (isRefused || kv.modRevision < from) return []
-    const shown = type === 'put' ? kv : { key: kv.key, modRevision: kv.modRevision }
-    const event = { type: types[type], kv: shown }
-    return [prevKv && previous ? { ...event, prevKv: previous } : event]
+    return [wireEventOf(event, prevKv && previous !== undefined)]
   })
+}
+
+/** The wire's forms of events that watches of one moment share: without the entry before it, and with that. */
+const wireForms = new WeakMap<EngineEvent, [plain?: WireEvent, withPrevious?: WireEvent]>()
+
+function wireEventOf(event: EngineEvent, hasPrevious: boolean): WireEvent {
+  const forms = wireForms.get(event) ?? []
+  const place = hasPrevious ? 1 : 0
+  const known = forms[place]
+  if (known) return shareBytes(known)
+  const { type, kv, previous } = event
+  const shown = type === 'put' ? kv : { key: kv.key, modRevision: kv.modRevision }
+  const form: WireEvent = { type: types[type], kv: shown }
+  forms[place] = hasPrevious && previous ? { ...form, prevKv: previous } : form
+  wireForms.set(event, forms)
+  return forms[place]
 }
 
 /** Divides events into answers below `bytesMax`, as far as single events allow. */

@@ -120,11 +120,31 @@ function encode(plan: MessagePlan, message: Readonly<MessageRecord>, writer: Pro
   }
 }
 
+const sharedBytes = Symbol('the bytes of a message that several others contain')
+/** Null until the bytes are made; undefined if they are not shared. */
+type SharedRecord = MessageRecord & { [sharedBytes]?: Uint8Array | null }
+
+/** Makes the bytes of a message only once, however many messages contain it. It must not change afterwards. */
+export function shareBytes<T extends object>(message: T): T {
+  return sharedBytes in message ? message : Object.assign(message, { [sharedBytes]: null })
+}
+
+function encodeWithin(plan: MessagePlan, message: SharedRecord, writer: ProtoWriter): void {
+  const known = message[sharedBytes]
+  if (known === undefined) return encode(plan, message, writer)
+  if (known) return writer.raw(known)
+  const own = new ProtoWriter()
+  encode(plan, message, own)
+  const bytes = own.done()
+  message[sharedBytes] = bytes
+  writer.raw(bytes)
+}
+
 function write(field: FieldPlan, value: unknown, writer: ProtoWriter, isElement = false): void {
   const mark = writer.length
   if (field.message !== undefined) {
     // Values of a field of messages are records.
-    encode(planOf(field.message), value as MessageRecord, writer)
+    encodeWithin(planOf(field.message), value as SharedRecord, writer)
     return writer.close(field.number, mark)
   }
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {

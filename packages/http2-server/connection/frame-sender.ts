@@ -15,7 +15,7 @@ export interface FrameSenderDeps {
   readonly unreadMs: number
 }
 
-/** What a connection does when something was sent, or nothing can be. */
+/** Calls of the connection when something was sent, or nothing can be. */
 export interface SendEvents {
   /** The answer of this stream was sent to its end. */
   onAnswered(stream: Http2Stream): void

@@ -151,7 +151,7 @@ export class Http2Connection implements StreamOwner {
     }
   }
 
-  /** By type of frame. Frames of unknown types are ignored (RFC 9113, section 4.1). */
+  /** The handlers by type of frame. Frames of unknown types are ignored (RFC 9113, section 4.1). */
   readonly #handlers: readonly ((frame: FrameReader) => void)[] = [
     (frame) => this.#onContent(frame),
     (frame) => this.#onHeaders(frame),

@@ -17,7 +17,7 @@ export interface StreamHandler {
 
 /** The connection, as its streams see it. */
 export interface StreamOwner {
-  /** True if the next header block must say that the table is empty. Whoever writes it sets it to false. */
+  /** True if the next header block must say that the table is empty. The stream that writes it sets it to false. */
   hasSmallTable: boolean
   /** The stream has something to send. */
   wake(stream: Http2Stream): void
@@ -105,7 +105,7 @@ export class Http2Stream {
     if (!this.isClosed) this.#owner.cut(this, code)
   }
 
-  /** Lets the peer send no more than its window. What has come already is still given to the handler. */
+  /** Lets the peer send no more than its window. Bytes that have come already are still given to the handler. */
   pause(): void {
     this.#isPaused = true
   }

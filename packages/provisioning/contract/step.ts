@@ -60,6 +60,8 @@ export interface OwnMachineContext extends Pick<
   'edge' | 'machine' | 'machines' | 'print' | 'conceal' | 'clock' | 'signal'
 > {
   readonly shell: OwnShell
+  /** The port of the site's API on this machine. If omitted, that of all sites. */
+  readonly apiPort?: number
 }
 
 interface StepText {

@@ -3,7 +3,7 @@ import type { EdgeCluster } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
-import { proxyFiles, proxyTexts } from './proxy.ts'
+import { proxyFiles, readProxyTexts } from './proxy.ts'
 import { hostsFiles, registryDirectory } from './registries.ts'
 
 /** The name of the step, by which it knows that it has been done before. */
@@ -22,7 +22,7 @@ export function configurationOf({ spec }: EdgeCluster): unknown {
 /** Writes the proxy and the mirrors of registries. Units that run already are started again if the proxy is another. */
 export async function configureMachine(context: MachineContext): Promise<string> {
   const { edge, shell } = context
-  const { environment, apt } = await proxyTexts(context)
+  const { environment, apt } = await readProxyTexts(context)
   const before = await textOf(proxyFiles.environment, context)
   await shell.write(proxyFiles.environment, environment, 0o600)
   await shell.write(proxyFiles.apt, apt, 0o600)

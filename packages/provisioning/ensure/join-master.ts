@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Shell } from '../contract/shell.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
+import { apiPortDefault } from '../kind/made-masters.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 import { dialFile } from './allow-dial.ts'
@@ -105,7 +106,7 @@ async function joinWords(site: Shell, context: MachineContext): Promise<string[]
   const { networkInterface } = edge.spec
   const address = await addressOf(site, { address: master.address, networkInterface }, signal)
   const kind = machine.role === 'Witness' ? '--witness' : '--master'
-  const asked = { server: `https://${address}:6443`, kind } as const
+  const asked = { server: `https://${address}:${apiPortDefault}`, kind } as const
   const { server, token, caHash } = await createMasterToken(site, asked, context)
   conceal([token])
   await shell.write(places.masterToken, `${token}\n`, 0o600)

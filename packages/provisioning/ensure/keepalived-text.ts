@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { apiPortDefault } from '../kind/made-masters.ts'
 import { places } from './commands.ts'
 
 /** The check of the site, which keepalived runs as root. */
@@ -59,5 +60,5 @@ ${peers.map((each) => `    ${each}\n`).join('')}  }
 /** Asks this machine's own site, over TLS. It is constant. */
 export const checkScript = `#!/bin/sh
 exec curl --silent --fail --output /dev/null --max-time 2 --noproxy '*' \\
-  --cacert ${places.data}/site/pki/ca.crt https://127.0.0.1:6443/readyz
+  --cacert ${places.data}/site/pki/ca.crt https://127.0.0.1:${apiPortDefault}/readyz
 `

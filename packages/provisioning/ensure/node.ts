@@ -5,7 +5,7 @@ import { masterLabels, registrationTaints } from '../kind/taint-checks.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
-import { frontOf, madeMasters } from '../kind/made-masters.ts'
+import { apiPortDefault, frontOf, madeMasters } from '../kind/made-masters.ts'
 import { networkSizeOf } from '../kind/network-size.ts'
 import { nodeNameOf, takeNodeName } from './node-name.ts'
 import { registryDirectory } from './registries.ts'
@@ -22,7 +22,7 @@ export async function joinNode(context: MachineContext): Promise<string> {
   await takeNodeName(context)
   const site = await context.shellOf(master)
   const siteAddress = await addressOf(site, { address: master.address, networkInterface }, signal)
-  const made = await createNodeToken(site, `https://${siteAddress}:6443`, context)
+  const made = await createNodeToken(site, `https://${siteAddress}:${apiPortDefault}`, context)
   return startNode({ ...made, others: otherServers(context) }, context)
 }
 
@@ -36,7 +36,7 @@ function otherServers({ edge, machines, master, known }: MachineContext): string
   const named = edge.spec.networkInterface === undefined ? others : []
   return [
     ...(front === undefined ? [] : [front.server]),
-    ...named.map(({ address }) => `https://${address}:6443`),
+    ...named.map(({ address }) => `https://${address}:${apiPortDefault}`),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { MachineRole } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
+import { apiPortDefault } from '../kind/made-masters.ts'
 
 const bounds = provisioningBounds.preflight
 
@@ -24,10 +25,13 @@ interface Judged {
   readonly clusterName: string
   /** The hub's time, in milliseconds since the Unix epoch. */
   readonly nowMs: number
+  /** If omitted, the port of all sites. */
+  readonly apiPort?: number | undefined
 }
 
 /** Returns the findings, each of which says what is wrong and what to do; an empty list if nothing is. */
-export function findingsOf(facts: Facts, { role, clusterName, nowMs }: Judged): string[] {
+export function findingsOf(facts: Facts, judged: Judged): string[] {
+  const { role, nowMs } = judged
   const first = (name: string): string => facts.get(name)?.[0] ?? ''
   const listed = (name: string): readonly string[] =>
     (facts.get(name) ?? []).slice(0, bounds.listedMax)
@@ -73,7 +77,7 @@ export function findingsOf(facts: Facts, { role, clusterName, nowMs }: Judged): 
     const text = `its host name "${host.slice(0, 80)}" cannot be the name of a node`
     findings.push(`${text}: use at most 63 lower-case letters, digits and dashes`)
   }
-  return [...findings, ...placeFindings(facts, { role, clusterName })]
+  return [...findings, ...placeFindings(facts, judged)]
 }
 
 /** Returns true for a host name that can be the name of a node. */
@@ -105,7 +109,10 @@ export function clusterOf(facts: Facts): string | undefined {
 }
 
 /** Returns what stands in the way on a machine: another cluster of ours, or a port that is taken. */
-function placeFindings(facts: Facts, { role, clusterName }: Omit<Judged, 'nowMs'>): string[] {
+function placeFindings(
+  facts: Facts,
+  { role, clusterName, apiPort = apiPortDefault }: Judged,
+): string[] {
   const other = clusterOf(facts)
   // Its own ports are in use: this is a repetition.
   if (other === clusterName) return []
@@ -114,7 +121,7 @@ function placeFindings(facts: Facts, { role, clusterName }: Omit<Judged, 'nowMs'
     return [`it belongs to cluster ${name}: run "skerry machine clean --yes" there`]
   }
   const taken = new Set((facts.get('port') ?? []).map((hex) => Number.parseInt(hex, 16)))
-  const needed = role === 'Master' ? [6_443, 10_250] : [10_250]
+  const needed = role === 'Master' ? [apiPort, 10_250] : [10_250]
   return needed
     .filter((port) => taken.has(port))
     .map((port) => `another program listens on port ${port}: stop it`)

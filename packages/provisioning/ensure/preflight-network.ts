@@ -5,12 +5,15 @@ import { nftRules } from '../firewall/nft-rules.ts'
 import { overlap, rangeOf, type Range } from '../kind/address-range.ts'
 import { edgeNetworkDefaults, provisioningBounds } from '../limits-table.ts'
 import type { Facts } from './preflight-facts.ts'
+import { apiPortDefault } from '../kind/made-masters.ts'
 
 const { listedMax } = provisioningBounds.preflight
 
 interface NetworkJudged {
   readonly edge: Pick<EdgeCluster, 'spec'>
   readonly role: MachineRole
+  /** If omitted, the port of all sites. */
+  readonly apiPort?: number | undefined
   /** Whether other machines must reach this one. */
   readonly hasOthers: boolean
   /** Whether the machine is already one of this cluster, with the cluster's own routes. */
@@ -20,13 +23,13 @@ interface NetworkJudged {
 /** Returns what is wrong with a machine's names, routes and firewall, each with its remedy. */
 export function networkFindings(
   facts: Facts,
-  { edge, role, hasOthers, isMember }: NetworkJudged,
+  { edge, role, hasOthers, isMember, apiPort = apiPortDefault }: NetworkJudged,
 ): string[] {
   return [
     ...linkFindings(facts, isMember),
     ...nameFindings(facts),
     ...(isMember ? [] : routeFindings(facts, edge)),
-    ...(hasOthers ? firewallFindings(facts, role) : []),
+    ...(hasOthers ? firewallFindings(facts, role, apiPort) : []),
   ]
 }
 
@@ -87,20 +90,24 @@ function textOf({ first, bits }: Range): string {
   return `${octets.join('.')}/${bits}`
 }
 
-const probes: readonly (Probe & { readonly role?: MachineRole; readonly use: string })[] = [
-  { protocol: 'tcp', port: 6_443, role: 'Master', use: 'for the API' },
-  { protocol: 'tcp', port: 10_250, use: 'for logs and exec' },
-  { protocol: 'udp', port: 8_472, use: 'for pods of other networks' },
-]
+function probesOf(
+  apiPort: number,
+): readonly (Probe & { readonly role?: MachineRole; readonly use: string })[] {
+  return [
+    { protocol: 'tcp', port: apiPort, role: 'Master', use: 'for the API' },
+    { protocol: 'tcp', port: 10_250, use: 'for logs and exec' },
+    { protocol: 'udp', port: 8_472, use: 'for pods of other networks' },
+  ]
+}
 
-function firewallFindings(facts: Facts, role: MachineRole): string[] {
+function firewallFindings(facts: Facts, role: MachineRole, apiPort: number): string[] {
   const lines = facts.get('iptables') ?? []
   // Without odd conditions nft shows the table of iptables as well.
   const tables = nftRules(facts.get('nft')?.[0] ?? '').filter(
     ({ name }) => lines.length === 0 || name !== 'table ip filter',
   )
   const rules = [...tables, iptablesRules(lines)]
-  return probes.flatMap((probe) => {
+  return probesOf(apiPort).flatMap((probe) => {
     if (probe.role !== undefined && probe.role !== role) return []
     const by = droppedBy(rules, probe)
     if (by.length === 0) return []

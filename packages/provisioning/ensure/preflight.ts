@@ -22,7 +22,8 @@ export async function preflight(context: MachineContext): Promise<string> {
 
 /** The same for a machine that joins by itself: its server has answered it, and judges its name. */
 export async function preflightOfOwn(context: OwnMachineContext): Promise<string> {
-  return judge(await readFacts(context, ['', 'mirrors']), [], context)
+  const needsMirrors = context.edge.spec.proxy === undefined
+  return judge(await readFacts(context, ['', needsMirrors ? 'mirrors' : '']), [], context)
 }
 
 async function readFacts(context: OwnMachineContext, names: [string, string]): Promise<Facts> {
@@ -40,14 +41,15 @@ async function readFacts(context: OwnMachineContext, names: [string, string]): P
 }
 
 function judge(facts: Facts, others: readonly string[], context: OwnMachineContext): string {
-  const { machine, machines, edge, clock, print } = context
+  const { machine, machines, edge, clock, print, apiPort } = context
   const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
   const { role } = machine
   const findings = [
-    ...findingsOf(facts, { role, clusterName, nowMs: clock.now() }),
+    ...findingsOf(facts, { role, clusterName, nowMs: clock.now(), apiPort }),
     ...networkFindings(facts, {
       edge,
       role,
+      apiPort,
       hasOthers: machines.length > 1,
       isMember: clusterOf(facts) === clusterName,
     }),

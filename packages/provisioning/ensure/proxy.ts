@@ -2,7 +2,7 @@ import { isProxyBypassed } from '@skerry/base'
 import type { EdgeCluster } from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { edgeNetworkDefaults } from '../limits-table.ts'
-import type { StepContext } from '../contract/step.ts'
+import type { OwnMachineContext, StepContext } from '../contract/step.ts'
 import { places } from './commands.ts'
 
 /** The environment of the units, and apt's settings for the installation. Both may hold a password. */
@@ -23,13 +23,19 @@ export interface ProxyTexts {
 }
 
 /** Reads the login of the proxy and returns the texts of both files. A password is concealed from then on. */
-export async function proxyTexts(
+export async function readProxyTexts(
   context: Pick<StepContext, 'edge' | 'machines' | 'hub' | 'signal' | 'conceal'>,
 ): Promise<ProxyTexts> {
-  const { edge, machines, conceal } = context
+  return proxyTexts(await readLogin(context), context)
+}
+
+/** Returns the texts of both files with this login, if there is one. A password is concealed from then on. */
+export function proxyTexts(
+  login: ProxyLogin | undefined,
+  { edge, machines, conceal }: Pick<OwnMachineContext, 'edge' | 'machines' | 'conceal'>,
+): ProxyTexts {
   const { proxy } = edge.spec
   if (proxy === undefined) return { environment: head, apt: aptHead }
-  const login = await readLogin(context)
   if (login !== undefined) {
     conceal([login.password, encoded(login.password), encoded(login.username)])
   }
@@ -49,8 +55,8 @@ export async function proxyTexts(
   return { environment: textOf(head, lines), apt: textOf(aptHead, apt) }
 }
 
-const head = '# Written by the hub: the environment of the units.\n'
-const aptHead = '// Written by the hub: settings of apt for the installation.\n'
+const head = '# Written by skerry: the environment of the units.\n'
+const aptHead = '// Written by skerry: settings of apt for the installation.\n'
 
 function textOf(first: string, lines: readonly string[]): string {
   return `${first}${lines.map((line) => `${line}\n`).join('')}`

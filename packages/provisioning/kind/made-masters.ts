@@ -1,6 +1,9 @@
 import type { HighAvailability, MachineStatus, SitePlace } from './edge-cluster.ts'
 import type { PlannedMachine } from './machine-addresses.ts'
 
+/** The port of a site's API unless a line names another one. */
+export const apiPortDefault = 6_443
+
 /** Returns the masters with a site: the one that has begun it, and those that have joined it. */
 export function madeMasters(
   machines: readonly PlannedMachine[],
@@ -40,7 +43,7 @@ export function frontOf({
 }: {
   readonly highAvailability?: HighAvailability
 }): { readonly address: string; readonly server: string } | undefined {
-  const { type = 'None', address, port = 6_443 } = highAvailability ?? {}
+  const { type = 'None', address, port = apiPortDefault } = highAvailability ?? {}
   if (type === 'None' || address === undefined) return undefined
-  return { address, server: `https://${address}:${type === 'VirtualIP' ? 6_443 : port}` }
+  return { address, server: `https://${address}:${type === 'VirtualIP' ? apiPortDefault : port}` }
 }

@@ -1,39 +1,28 @@
-import { request } from 'node:https'
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, type Connect } from '@skerry/base'
+import { createHttpsTransport, readBody } from '@skerry/client'
 import { machineBounds } from '../limits-table.ts'
+import type { JoinDeps } from './own-machine.ts'
 
-export interface SeenServer {
-  /** The address of this machine on the way to the server. */
-  readonly ownAddress: string
-  /** The server's time, in milliseconds since the Unix epoch; undefined if it did not say. */
-  readonly timeMs: number | undefined
-}
+const { answerMs, bodyBytesMax } = machineBounds.askServer
 
 /**
- * Asks a server that is not trusted yet for two things that only help to explain: the address by which this machine
- * reaches it, and its time, since certificates seem to be wrong where a clock is. Rejects with an ExpectedError.
+ * Asks a server that is not trusted yet for its time, since certificates seem to be wrong where a clock is: it only
+ * helps to explain. Resolves with milliseconds since the Unix epoch, or undefined if the server did not say; rejects with
+ * an ExpectedError if it does not answer.
  */
-export async function askServer(server: string, signal: AbortSignal): Promise<SeenServer> {
-  const { answerMs } = machineBounds.askServer
+export async function askServerTime(
+  { server, connect }: { readonly server: string; readonly connect: Connect },
+  { clock, signal }: Pick<JoinDeps, 'clock' | 'signal'>,
+): Promise<number | undefined> {
+  const config = { server, connect, isTlsVerifySkipped: true, answerHeadTimeoutMs: answerMs }
+  using transport = createHttpsTransport(config, { clock })
   try {
-    return await new Promise<SeenServer>((resolve, reject) => {
-      const asked = request(`${server}/healthz`, {
-        method: 'HEAD',
-        agent: false,
-        rejectUnauthorized: false,
-        timeout: answerMs,
-        signal,
-      })
-      asked.once('timeout', () => asked.destroy(new Error(`no answer in ${answerMs / 1_000} s`)))
-      asked.once('error', reject)
-      asked.once('response', (answer) => {
-        const timeMs = Date.parse(answer.headers.date ?? '')
-        const ownAddress = answer.socket.localAddress ?? ''
-        answer.destroy()
-        resolve({ ownAddress, timeMs: Number.isNaN(timeMs) ? undefined : timeMs })
-      })
-      asked.end()
-    })
+    const asked = { method: 'GET', path: '/healthz', headers: {} } as const
+    const { headers, body } = await transport.send(asked, signal)
+    await readBody(body, bodyBytesMax)
+    const { date } = headers
+    const timeMs = Date.parse(typeof date === 'string' ? date : '')
+    return Number.isNaN(timeMs) ? undefined : timeMs
   } catch (cause) {
     signal.throwIfAborted()
     const text = `Cannot join ${server}: it does not answer: ${messageOf(cause)}`

@@ -1,4 +1,4 @@
-import type { EdgeCluster } from '@skerry/provisioning'
+import type { EdgeCluster, MachineTaint } from '@skerry/provisioning'
 
 /** The words of a copied line that a node and a site have in common. */
 export interface JoinOptions {
@@ -14,4 +14,20 @@ export interface JoinOptions {
   /** The interface whose first IPv4 address is the machine's. If omitted, the one on the way to the server. */
   readonly networkInterface: string | undefined
   readonly labels: Readonly<Record<string, string>>
+  readonly taints: readonly MachineTaint[]
+  readonly way: JoinWay
+  /** The port of the API of a site on this machine. */
+  readonly apiPort: number
+}
+
+/** How the machine reaches what is outside of its network. */
+export interface JoinWay {
+  /** The URL of an HTTP proxy, without a login. */
+  readonly proxy: string | undefined
+  /** A file of this machine with user:password for the proxy. */
+  readonly proxyCredentialsFile: string | undefined
+  /** Further addresses, ranges and domains without proxy. */
+  readonly noProxy: readonly string[]
+  /** True: a box on the way to the hub opens TLS. */
+  readonly isInspected: boolean
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import { readCertificateInUse, readKnownAuthority } from '@skerry/bootstrap'
 import {
   createCluster,
@@ -21,6 +21,8 @@ export interface HeldIdentity {
   /** The name of the pair, without its ending. */
   readonly name: string
   readonly server: string
+  /** Connects to the server. If omitted, over TCP. */
+  readonly connect?: Connect
 }
 
 const nodeDirectory = join(places.data, 'node', 'pki')
@@ -56,7 +58,7 @@ export function nodeLook(
 
 /** Asks a server with an identity of this machine, or resolves with `otherwise` while there is none. */
 export async function asHeld(
-  { directory, name, server }: HeldIdentity,
+  { directory, name, server, connect }: HeldIdentity,
   { clock, log }: Pick<JoinDeps, 'clock' | 'log'>,
   otherwise: string,
   ask: (cluster: ClusterClient) => Promise<string | undefined>,
@@ -71,7 +73,7 @@ export async function asHeld(
     key: pair.privateKeyPem,
   })
   using transport = createHttpsTransport(
-    { server, certificateAuthority: authority, credentials },
+    { server, certificateAuthority: authority, credentials, ...(connect ? { connect } : {}) },
     { clock },
   )
   return await ask(createCluster(transport, { clock, log, userAgent: `skerry/${version} (join)` }))

@@ -1,5 +1,5 @@
 import { parseBootstrapToken } from '@skerry/api'
-import { ExpectedError, exitCodes, type Clock, type Logger } from '@skerry/base'
+import { ExpectedError, exitCodes, type Clock, type Connect, type Logger } from '@skerry/base'
 import { discoverCluster } from '@skerry/bootstrap'
 import {
   preflightOfOwn,
@@ -12,9 +12,10 @@ import {
   type OwnShell,
 } from '@skerry/provisioning'
 import { prepareMachine } from '../prepare-machine.ts'
-import { askServer } from './ask-server.ts'
+import { askServerTime } from './ask-server.ts'
 import type { JoinOptions } from './join-options.ts'
 import { ownShell } from './own-shell.ts'
+import { addressOnWayTo, connectToHub, directly, writeProxyFiles } from './way-to-server.ts'
 
 export interface JoinDeps {
   readonly clock: Clock
@@ -54,34 +55,58 @@ export async function inOrder(
   }
 }
 
+/** A machine that joins, and its way to the server. */
+export interface JoiningMachine {
+  readonly context: OwnMachineContext
+  /** Connects to the server. */
+  readonly connect: Connect
+}
+
 /** Resolves with the context in which this machine does to itself what a hub does over SSH. */
 export async function ownMachine(
   role: 'Master' | 'Node',
   options: JoinOptions,
-  { clock, print, signal }: JoinDeps,
-): Promise<OwnMachineContext> {
-  const { ownAddress, timeMs } = await askServer(options.server, signal)
-  const address = ownAddress.replace(/^::ffff:/, '')
+  deps: JoinDeps,
+): Promise<JoiningMachine> {
+  const { server, labels, taints, way, apiPort } = options
+  const { clock, print, signal } = deps
+  // Nodes reach their site directly: it is in their own network.
+  const isByProxy = role === 'Master' && way.proxy !== undefined
+  const connect = role === 'Master' ? await connectToHub(options, deps) : directly(deps)
+  const timeMs = await askServerTime({ server, connect }, deps)
+  const address = await addressOnWayTo(isByProxy ? way.proxy : server, deps)
   // The preflight compares this machine's clock with the server's.
   const skewMs = timeMs === undefined ? 0 : timeMs - clock.now()
-  const block = { addresses: [address], role, credentials: { name: '' }, labels: options.labels }
+  const block = {
+    addresses: [address],
+    role,
+    credentials: { name: '' },
+    labels,
+    taints: [...taints],
+  }
   const machine = { address, port: 0, user: 'root', role, block }
   const redactor = new Redactor()
   redactor.add([options.token])
-  return {
-    edge: edgeOf(options),
+  const context: OwnMachineContext = {
+    edge: edgeOf(role, options),
     machine,
     machines: [machine],
     shell: ownShell(),
     print: (text) => print(redactor.redact(text.trimEnd()).replaceAll(/^/gm, '  ')),
     conceal: (secrets) => redactor.add(secrets),
     clock: { ...clock, now: () => clock.now() + skewMs },
+    apiPort,
     signal,
   }
+  return { context, connect }
 }
 
 /** The cluster as if an object on a hub described it. */
-function edgeOf({ clusterName, network, networkInterface }: JoinOptions): EdgeCluster {
+function edgeOf(role: 'Master' | 'Node', options: JoinOptions): EdgeCluster {
+  const { clusterName, network, networkInterface, server, way } = options
+  const { proxy: url } = way
+  const site = role === 'Node' ? [new URL(server).hostname] : []
+  const proxy = url && { httpProxy: url, httpsProxy: url, noProxy: [...site, ...way.noProxy] }
   return {
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'EdgeCluster',
@@ -90,6 +115,7 @@ function edgeOf({ clusterName, network, networkInterface }: JoinOptions): EdgeCl
       network,
       machines: [],
       ...(networkInterface === undefined ? {} : { networkInterface }),
+      ...(proxy ? { proxy } : {}),
     },
   }
 }
@@ -97,10 +123,10 @@ function edgeOf({ clusterName, network, networkInterface }: JoinOptions): EdgeCl
 /** The steps that a node and a site begin with: nothing is changed before the server has proven who it is. */
 export function firstSteps(
   options: JoinOptions,
-  { context, nodeName }: { readonly context: OwnMachineContext; readonly nodeName: string },
+  { context, connect, nodeName }: JoiningMachine & { readonly nodeName: string },
   { tokenCommand, deps }: { readonly tokenCommand: string; readonly deps: JoinDeps },
 ): JoinStep[] {
-  const { server, caHash, clusterName, network } = options
+  const { server, caHash, clusterName, network, apiPort } = options
   const { role } = context.machine
   return [
     {
@@ -112,7 +138,7 @@ export function firstSteps(
       async act() {
         const token = parseBootstrapToken(options.token)
         if (token === undefined) throw new RangeError('Cannot join: the token cannot be read')
-        const discovery = { server, token, authorityHashes: [caHash], tokenCommand }
+        const discovery = { server, token, authorityHashes: [caHash], tokenCommand, connect }
         await discoverCluster(discovery, deps, deps.signal)
         return `it has ${caHash}, and knows the token`
       },
@@ -121,16 +147,15 @@ export function firstSteps(
       does: 'install packages and units, load kernel modules, set switches for every boot',
       async act() {
         const { podCIDR = '', serviceCIDR = '' } = network
-        const plan = {
-          clusterName,
-          nodeName,
-          role,
-          podCIDR,
-          serviceCIDR,
-          isOffline: false,
-          hasVirtualIP: false,
-        }
-        await prepareMachine(plan, (line) => context.print(line), deps.signal)
+        const plan = { clusterName, nodeName, role, podCIDR, serviceCIDR, apiPort }
+        const apt = await writeProxyFiles(options, context)
+        const print = (line: string): void => context.print(line)
+        await prepareMachine(
+          { ...plan, isOffline: false, hasVirtualIP: false },
+          print,
+          deps.signal,
+          apt,
+        )
         return `this machine is prepared as ${nodeName}`
       },
     },

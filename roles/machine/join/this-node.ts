@@ -14,10 +14,11 @@ const tokenCommand = 'skerry token create --print-join-command --machine'
 export async function joinThisNode(options: JoinOptions, deps: JoinDeps): Promise<void> {
   const { server, caHash, token } = options
   await refuseOtherSite(caHash)
-  const context = await ownMachine('Node', options, deps)
+  const joining = await ownMachine('Node', options, deps)
+  const { context } = joining
   const nodeName = await nodeNameOf(context)
   const steps = [
-    ...firstSteps(options, { context, nodeName }, { tokenCommand, deps }),
+    ...firstSteps(options, { ...joining, nodeName }, { tokenCommand, deps }),
     { does: 'start the node', act: () => startNode({ server, token, caHash }, context) },
     {
       does: 'wait until the node runs pods',

@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes } from '@skerry/base'
+import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import { readFileIfPresent } from '@skerry/bootstrap'
 import { ifThere, readBody } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import {
   addressOf,
+  apiPortDefault,
   nodeNameOf,
   places,
   startNode,
@@ -34,19 +35,25 @@ const ownKubeconfig = join(siteDirectory, 'admin.kubeconfig')
  * Ready. Done again, it does what is missing. Rejects with an ExpectedError that says what to do.
  */
 export async function joinThisSite(options: JoinSiteOptions, deps: JoinDeps): Promise<void> {
-  const { clusterName, siteOptions, server, token, caHash } = options
+  const { clusterName, siteOptions, server, token, caHash, apiPort, way } = options
   checkSiteOptions(siteOptions)
-  const context = await ownMachine('Master', options, deps)
+  const joining = await ownMachine('Master', options, deps)
+  const { context, connect } = joining
   const nodeName = await nodeNameOf(context)
   const tokenCommand = `skerry cluster join-command ${clusterName} --machine`
   const { networkInterface } = options
   const place = { address: context.machine.address, networkInterface }
-  const own = `https://${await addressOf(context.shell, place, deps.signal)}:${sitePort}`
+  const own = `https://${await addressOf(context.shell, place, deps.signal)}:${apiPort}`
+  const words = [
+    ...(apiPort === apiPortDefault ? [] : ['--port', String(apiPort)]),
+    ...(way.isInspected ? ['--inspected-tls'] : []),
+    ...siteOptions,
+  ]
   const steps = [
-    ...firstSteps(options, { context, nodeName }, { tokenCommand, deps }),
+    ...firstSteps(options, { ...joining, nodeName }, { tokenCommand, deps }),
     {
       does: 'start the control plane',
-      act: () => startSiteOf({ server, token, caHash }, siteOptions, context),
+      act: () => startSiteOf({ server, token, caHash }, words, context),
     },
     { does: 'wait until the control plane serves', act: () => untilSiteServes(context) },
     {
@@ -65,7 +72,7 @@ export async function joinThisSite(options: JoinSiteOptions, deps: JoinDeps): Pr
     {
       does: 'wait until the hub reaches the cluster',
       async act() {
-        const look = hubLook(options, deps)
+        const look = hubLook(options, connect, deps)
         await untilReady({ what: `cluster ${clusterName}`, unit: 'skerry-site', look }, context)
         await rm(places.hubToken, { force: true })
         return `cluster ${clusterName} is Ready on the hub`
@@ -75,12 +82,9 @@ export async function joinThisSite(options: JoinSiteOptions, deps: JoinDeps): Pr
   await inOrder(steps, context.shell, deps)
 }
 
-/** The port of a site that names none. */
-const sitePort = 6_443
-
 /** The options that the line itself decides. */
 const decided =
-  /^--(data-dir|name|hub|hub-token-file|hub-ca-hash|port|cluster-cidr|service-cidr|cluster-domain)(=|$)/
+  /^--(data-dir|name|hub|hub-token-file|hub-ca-hash|port|cluster-cidr|service-cidr|cluster-domain|proxy|proxy-credentials-file|inspected-tls)(=|$)/
 
 function checkSiteOptions(words: readonly string[]): void {
   const wrong = words.find((word) => decided.test(word) || !/^[\w.,:/@=+-]+$/.test(word))
@@ -130,9 +134,10 @@ async function ownToken(
 /** Returns how far the cluster is on the hub, as its agent sees it there; undefined once it is Ready. */
 function hubLook(
   { clusterName, server }: JoinSiteOptions,
+  connect: Connect,
   deps: JoinDeps,
 ): (signal: AbortSignal) => Promise<string | undefined> {
-  const held = { directory: join(siteDirectory, 'agent'), name: 'agent', server }
+  const held = { directory: join(siteDirectory, 'agent'), name: 'agent', server, connect }
   const waits = `the agent registers at the hub; if it waits there, run "skerry cluster accept ${clusterName}" on the hub`
   return (signal) =>
     asHeld(held, deps, waits, async (hub) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EtcdMember } from '@skerry/store'
-import { initialClusterOf, nextJoinStep, type Joiner } from './join-plan.ts'
+import { initialClusterOf, nameToJoin, nextJoinStep, type Joiner } from './join-plan.ts'
 
 const one = member('1', 'master-1', '10.0.0.1')
 const two = member('2', 'master-2', '10.0.0.2')
@@ -98,4 +98,10 @@ test('each member has a name of its own at the first start of a further one', ()
     initialClusterOf(members, { id: '3', name: 'master-3' }),
     'master-1=https://10.0.0.1:2380,member-8=https://10.0.0.8:2380,master-3=https://10.0.0.3:2380',
   )
+})
+
+test('a join that was refused for its name may go on under another one, until it is a member', () => {
+  const begun = { name: 'taken' }
+  assert.equal(nameToJoin(begun, 'free'), 'free')
+  assert.equal(nameToJoin({ ...begun, memberId: '7' }, 'free'), 'taken')
 })

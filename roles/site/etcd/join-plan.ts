@@ -53,6 +53,14 @@ function stepOf(mine: EtcdMember, { hasData, replaces, name }: Joiner): JoinStep
   return { does: 'refuse', why }
 }
 
+/** Returns the name under which a join goes on: as long as no member knows it, the given one counts. */
+export function nameToJoin(
+  begun: { readonly name: string; readonly memberId?: string },
+  given: string,
+): string {
+  return begun.memberId === undefined ? given : begun.name
+}
+
 /** A member that a join left behind: it has no vote, or has never started. */
 function isHalf({ isLearner, name }: EtcdMember): boolean {
   return isLearner || name === ''

@@ -22,6 +22,7 @@ import { becomeLearner, becomeVoter, type JoinDeps } from './join-members.ts'
 import { MemberClients } from './member-clients.ts'
 import { memberArguments, type MemberPlan } from './member-command.ts'
 import { leadFromMaster } from './lead-from-master.ts'
+import { nameToJoin } from './join-plan.ts'
 import {
   hasMemberData,
   readMemberRecord,
@@ -183,7 +184,8 @@ async function openRecord(
   if (found && !isAgain) {
     // The name in etcd stays, whatever the machine is called now.
     if (found.stage !== 'joining') return found
-    if (joining === undefined || found.others.length > 0) return { ...found, ...pathOf(own) }
+    const again = { ...found, name: nameToJoin(found, name), ...pathOf(own) }
+    if (joining === undefined || found.others.length > 0) return again
   }
   if (joining) await requireNoSqlite(site.dataDir)
   const begun = { name, ...pathOf(own) }
