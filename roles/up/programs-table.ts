@@ -71,5 +71,11 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
   { program: 'strace', debianPackage: 'strace', neededBy: 'tests', isForUsers: true },
   { program: 'conntrack', debianPackage: 'conntrack', neededBy: 'end-to-end tests' },
   { program: 'faketime', debianPackage: 'faketime', neededBy: 'end-to-end tests' },
+  {
+    program: 'chromium',
+    debianPackage: 'chromium',
+    neededBy: 'end-to-end tests',
+    executedBy: 'playwright-core',
+  },
   { program: 'mmdebstrap', debianPackage: 'mmdebstrap', neededBy: 'end-to-end tests' },
 ])
