@@ -16,6 +16,9 @@ export const streamLimits = Object.freeze({
   credits: 32,
 })
 
+/** A followed log. */
+export const followLimits = Object.freeze({ endsMax: 3 })
+
 /** Single requests. */
 export const requestLimits = Object.freeze({
   timeoutMs: 30_000,

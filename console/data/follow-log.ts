@@ -1,5 +1,5 @@
 /** Follows the log of one container through the hub, and goes on after breaks where it stopped. */
-import { streamLimits } from '../limits-table.ts'
+import { followLimits, streamLimits } from '../limits-table.ts'
 import type { BrowserClock } from './browser-clock.ts'
 import { asHubError, type HubError } from './hub-error.ts'
 import { logPath, type LogSource, type LogWish } from './log-path.ts'
@@ -14,29 +14,41 @@ export interface FollowDeps {
   readonly gapText: string
 }
 
-/** Ends with the log, or when it is aborted; a break of the way is mended, and marked. */
+/** A log that ends so often in a row without a line has ended for good. */
+const { endsMax } = followLimits
+
+/**
+ * Ends with the log, or when it is aborted; a break of the way is mended, and marked. Some ways end a broken answer as if
+ * the log had ended, so that a followed log is asked for again before its end is believed.
+ */
 export async function followLog(
   tail: LogTail,
   { source, wish }: { source: LogSource; wish: LogWish },
   deps: FollowDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let failures = 0; !signal.aborted; failures += 1) {
+  const { name } = source
+  let failures = 0
+  let ends = 0
+  while (!signal.aborted) {
     try {
-      const answer = await deps.ask(logPath(source, wish, tail.resumeTime(source.name)), signal)
-      deps.onError(source.name, undefined)
-      await readLines(answer, (line) => tail.add(source.name, line), deps.onChange)
-      // The container has ended, and its log with it.
-      return
+      const answer = await deps.ask(logPath(source, wish, tail.resumeTime(name)), signal)
+      deps.onError(name, undefined)
+      failures = 0
+      const before = tail.resumeTime(name)
+      await readLines(answer, (line) => tail.add(name, line), deps.onChange)
+      ends = tail.resumeTime(name) === before ? ends + 1 : 0
+      if (!wish.isFollowing || wish.isPrevious || ends >= endsMax) return
     } catch (thrown) {
       if (signal.aborted) return
       const error = asHubError(thrown)
-      deps.onError(source.name, error)
+      deps.onError(name, error)
       if (!wish.isFollowing || !error.isAway) return
-      if (tail.resumeTime(source.name) !== undefined && failures === 0) {
-        tail.addGap(source.name, deps.gapText)
+      if (tail.resumeTime(name) !== undefined && failures === 0) {
+        tail.addGap(name, deps.gapText)
         deps.onChange()
       }
+      failures += 1
     }
     await pause(deps.clock, Math.min(streamLimits.reconnectMsMax, 1_000 * 2 ** failures), signal)
   }
