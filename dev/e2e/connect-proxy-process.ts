@@ -1,13 +1,26 @@
 /**
  * An HTTP proxy in a separate process: `PROXY_LOGIN=<username>:<password> node
- * dev/e2e/connect-proxy-process.ts <address>`. It prints its port, then a line for each request that it passes on: CONNECT or GET, and the host. Without the login it
- * passes nothing on.
+ * dev/e2e/connect-proxy-process.ts <address> [inspect]`. It prints its port, then a line for each request that it passes on: CONNECT or GET, and the host. Without the login it
+ * passes nothing on. With the second word it opens the TLS that passes, with certificates of its own.
  */
 import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
 import { createServer, request as send, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { createAuthority } from '@skerry/pki'
+import { systemClock } from '@skerry/base'
+import { openInspectedWay } from '@skerry/testing'
 
-const [address = ''] = process.argv.slice(2)
+const [address = '', mode = ''] = process.argv.slice(2)
+const day = 24 * 3_600_000
+const authority =
+  mode === 'inspect'
+    ? await createAuthority({
+        subject: { commonName: 'Box of a test' },
+        notBeforeMs: systemClock.now() - day,
+        notAfterMs: systemClock.now() + day,
+      })
+    : undefined
 const login = process.env['PROXY_LOGIN'] ?? ''
 const expected = `Basic ${Buffer.from(login).toString('base64')}`
 const isKnown = ({ headers }: IncomingMessage): boolean =>
@@ -41,6 +54,12 @@ server.on('connect', (incoming: IncomingMessage, client: Socket, head: Buffer) =
   console.log(`CONNECT ${host}:${port}`)
   const target = connect(Number(port), host, () => {
     client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    if (authority !== undefined) {
+      const keep = (socket: Duplex): void => void socket.on('error', () => socket.destroy())
+      client.unshift(head)
+      void openInspectedWay({ near: client, far: target, host, keep }, { authority, read: [] })
+      return
+    }
     target.write(head)
     target.pipe(client)
     client.pipe(target)

@@ -27,22 +27,26 @@ export class LineHub implements AsyncDisposable {
   readonly #tokens = new Set<string>()
   readonly #seenArguments = new Set<string>()
 
-  private constructor(network: TestNetwork, host: TestHost, directory: string, kubectl: string) {
+  private constructor(
+    network: TestNetwork,
+    host: TestHost,
+    { directory, kubectl, words }: { directory: string; kubectl: string; words: readonly string[] },
+  ) {
     this.network = network
     this.address = host.address
     this.#host = host
     this.#directory = directory
     this.#kubectl = kubectl
     const dataDir = join(directory, 'hub')
-    const command = [launcher, 'hub', '--data-dir', dataDir]
+    const command = [launcher, 'hub', '--data-dir', dataDir, ...words]
     this.#hub = new RoleProcess({ host, name: 'hub', command, logFile: join(directory, 'hub.log') })
   }
 
-  static async start(): Promise<LineHub> {
+  static async start(...words: readonly string[]): Promise<LineHub> {
     const { kubectl } = await unpackClients()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-line-'))
     const network = await createTestNetwork()
-    const hub = new LineHub(network, await network.addHost(1), directory, kubectl)
+    const hub = new LineHub(network, await network.addHost(1), { directory, kubectl, words })
     try {
       await hub.restart()
       return hub
@@ -65,7 +69,7 @@ export class LineHub implements AsyncDisposable {
     })
   }
 
-  async makeLine(): Promise<void> {
+  async makeLine(...more: readonly string[]): Promise<void> {
     const dataDir = join(this.#directory, 'hub')
     const server = `https://${this.address}:7443`
     const words = [
@@ -76,6 +80,7 @@ export class LineHub implements AsyncDisposable {
       '--allow-masters',
       '--data-dir',
       dataDir,
+      ...more,
     ]
     const made = await this.#host.run([launcher, ...words, '--server', server], {
       timeoutMs: 60_000,
@@ -124,12 +129,17 @@ export class LineHub implements AsyncDisposable {
     }
   }
 
+  /** Counts a text among those that no process may show, such as a password. */
+  keepSecret(text: string): void {
+    this.#tokens.add(`.......${text}`)
+  }
+
   assertNoToken(): void {
     const seen = [...this.#seenArguments].join('\n')
     // Both are judged without a match, whose message would have the arguments of the whole host.
-    assert.ok(seen.includes('machine join-node --server'), 'the line was not seen as it ran')
+    assert.ok(/machine join-(node|site) --server/.test(seen), 'the line was not seen as it ran')
     const isShown = [...this.#tokens].some((token) => seen.includes(token.slice(7)))
-    assert.ok(!isShown, 'a token was seen in the arguments of a process')
+    assert.ok(!isShown, 'a secret was seen in the arguments of a process')
   }
 
   /** Changes a byte in the middle of the largest file that machines fetch; resolves with its restoration. */

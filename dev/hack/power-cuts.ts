@@ -32,8 +32,8 @@ const kinds: Readonly<Record<string, SubjectKind>> = {
 }
 
 /**
- * Site and node run on demand only. On a loaded host the machine's clock runs fast, so a client on the host refuses the
- * certificates of a site in it; the part of the node has never been played to its end.
+ * Site and node run on demand only: their programs start on the emulated processor at each boot, which takes minutes on a
+ * loaded host. The part of the node has never been played to its end.
  */
 const playedKinds = ['store', 'etcd']
 

@@ -195,3 +195,17 @@ test(`no damage makes the reader hang or crash, seed ${seed}`, async () => {
     }
   })
 })
+
+test('a revision to which etcdutl went, with nothing in it, is passed over', () =>
+  inScratch(async (path) => {
+    await spoiled(path, (bytes) => {
+      const count = bytes.length / pageBytes
+      const at = Array.from({ length: count }, (_, id) => id * pageBytes).find(
+        // The key of a change is a revision of 17 bytes; a deletion has one more.
+        (page) => bytes.readUInt16LE(page + 8) === leaf && bytes.readUInt32LE(page + 16 + 8) === 17,
+      )
+      assert.ok(at !== undefined)
+      bytes.writeUInt32LE(0, at + 16 + 12)
+    })
+    assert.equal(await readAll(path), 399)
+  }))

@@ -125,16 +125,18 @@ async function* recordsOf(
   for (;;) {
     const next = await explained(path, async () => {
       const { value, done } = await leaves.next()
-      return done === true ? undefined : value.map(recordOf)
+      return done === true ? undefined : value.flatMap((each) => recordOf(each) ?? [])
     })
     if (next === undefined) return
     yield next
   }
 }
 
-function recordOf({ key: name, value: bytes, page }: PlacedElement): EtcdRecord {
+function recordOf({ key: name, value: bytes, page }: PlacedElement): EtcdRecord | undefined {
   const at = readRevisionKey(name)
   if (at === undefined || at.revision < 1) throw damaged(page, 'a key is not a revision')
+  // `etcdutl snapshot restore --bump-revision` puts nothing at the revision to which it goes, and compacts up to there.
+  if (bytes.length === 0) return undefined
   const { modRevision, key, ...kv } = parsed(page, `revision ${at.revision}`, () =>
     readKeyValue(bytes),
   )

@@ -194,7 +194,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
     const random = seededRandom(seed)
     for (let connection = 0; connection < 40; connection += 1) {
       using peer = new RawPeer(server.port)
-      peer.greet(...Array.from({ length: 60 }, () => randomFrame(random.next)))
+      peer.greet(...Array.from({ length: 60 }, () => randomFrame(() => random.next())))
       if (connection % 8 === 0) await assertServes(server)
     }
     await until(() => server.open.size === 0)

@@ -101,6 +101,9 @@ export const provisioningBounds = Object.freeze({
     diskMegabytesMin: 2_000,
     processorsMin: 1,
     clockSkewMsMax: 60_000,
+    /** The clocks of two masters, and one look from one to another. */
+    mastersSkewMsMax: 10_000,
+    reachMsMax: 60_000,
     /** The look-ups of names and the listing of rules on a slow machine. */
     factsMsMax: 60_000,
     /** The rules of one chain and the chains that one packet passes when rules are judged. */

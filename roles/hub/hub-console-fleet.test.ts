@@ -30,3 +30,24 @@ test('a thousand clusters are 25 kB, compressed', async () => {
   assert.deepEqual([type, clusters.length], ['snapshot', 1_000])
   assert.ok(bytes <= 25_000, `${bytes} bytes`)
 })
+
+test('an explanation of an object needs the right to read it', async () => {
+  await using fleet = await startTestHub()
+  const admin = openTestBrowser(fleet, await fleet.credentialsOf(olga))
+  const maps = '/api/v1/namespaces/default/configmaps'
+  await admin.ask({ method: 'POST', path: maps, json: { metadata: { name: 'web' } } })
+  const path = '/hub/v1/explain?kind=configmap&name=web'
+  const told = await admin.ask({ path })
+  assert.equal(told.status, 200, told.text)
+  assert.deepEqual(told.body['object'], {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    namespace: 'default',
+    name: 'web',
+  })
+  assert.equal((await admin.ask({ path: '/hub/v1/explain?kind=configmap&name=none' })).status, 404)
+  assert.equal((await admin.ask({ path: '/hub/v1/explain?kind=configmap' })).status, 400)
+  const rita = openTestBrowser(fleet, await fleet.credentialsOf({ commonName: 'rita' }))
+  assert.equal((await rita.ask({ path })).status, 403)
+  assert.equal((await openTestBrowser(fleet).ask({ path })).status, 403)
+})

@@ -107,7 +107,7 @@ test('a certificate is exchanged, and a code of its owner begins one session', a
   assert.equal((await second.ask({ path: `${session}/offers` })).body['certificate'], false)
   const login = { method: 'POST', path: session, json: { code } }
   const both = await Promise.all([second.ask(login), openTestBrowser(fleet).ask(login)])
-  assert.deepEqual(both.map(({ status }) => status).toSorted(), [201, 401])
+  assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([201, 401]))
   assert.equal((await openTestBrowser(fleet).ask(login)).status, 401)
   const anonymous = await openTestBrowser(fleet).ask(codes)
   assert.ok(anonymous.status === 401 || anonymous.status === 403)

@@ -176,7 +176,7 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
     )
     await writeUserKubeconfig(installation, settingsOf(options))
     printHints(scope, started)
-    // What a detached supervisor prints is in a log, which holds no secret.
+    // A detached supervisor prints into a log, which holds no secret.
     if (process.send === undefined) await printConsole(hubAdmin, signal)
     process.send?.({ type: 'ready' })
     await Promise.all(roles.map((role) => role.ended))

@@ -152,8 +152,8 @@ async function sourceFor(
     if (/^[\x21-\x7e]{1,16384}$/.test(token)) return { token }
     throw new StatusError('Unauthorized', 'Unauthorized')
   }
-  if (code === undefined) return await presentedSource(admitted, deps)
-  const known = await deps.sessions.takeCode(String(code))
+  if (typeof code !== 'string') return await presentedSource(admitted, deps)
+  const known = await deps.sessions.takeCode(code)
   if (known) return known.source
   throw new StatusError('Unauthorized', 'the code is unknown, expired or used already')
 }

@@ -69,8 +69,8 @@ export function instancesOf(
 function isFounder(status: MachineStatus | undefined): boolean {
   return status?.site === undefined || status.site === 'Founds'
 }
-/** Other members of an etcd serve while one of them is worked on. */
-/** A member of an etcd has others beside it, which serve while it is worked on. */
+
+/** A member of an etcd is not alone: others serve while it is worked on. */
 function leadsOthers({ role }: PlannedMachine, status: MachineStatus | undefined): boolean {
   return role === 'Master' && isFounder(status) && status?.member === undefined
 }

@@ -1,4 +1,7 @@
 import { StepHeld, type JobOrder, type MachineContext } from '../contract/step.ts'
+import { ShellError } from '../contract/shell.ts'
+import { machinesOf } from '../kind/machine-addresses.ts'
+import { madeMasters } from '../kind/made-masters.ts'
 import { jobText } from '../kind/edge-job.ts'
 import { places } from './commands.ts'
 import { readSmall } from './job-files.ts'
@@ -9,20 +12,34 @@ import { readSmall } from './job-files.ts'
  */
 export function awaitConfirmation(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
-    const { machine, master, print, signal } = context
+    const { machine } = context
     const { confirmed, job } = order
     if (confirmed.includes('*') || confirmed.includes(machine.address))
       return 'confirmed at the hub'
     if (await isConfirmed(order, context)) return 'confirmed at the machine'
-    if (machine.address !== master.address) {
-      const shell = await context.shellOf(master)
-      if (await isConfirmed(order, { shell, print, signal })) return 'confirmed at the master'
-    }
+    if (await isConfirmedAtMaster(order, context)) return 'confirmed at the master'
     await announce(order, context)
     const { name = '' } = job.metadata
     const text = `run "skerry confirm" on ${machine.address}, or "skerry edge-job confirm ${name}" at the hub`
     throw new StepHeld(`nobody has confirmed yet: ${text}`)
   }
+}
+
+/** Somebody may have confirmed at any of the masters; one that is away says nothing. */
+async function isConfirmedAtMaster(order: JobOrder, context: MachineContext): Promise<boolean> {
+  const { edge, machine, master, print, signal } = context
+  const made = madeMasters(machinesOf(edge.spec), edge.status?.machines ?? [])
+  for (const each of made) {
+    if (each.address === machine.address) continue
+    try {
+      const shell = await context.shellOf(each)
+      if (await isConfirmed(order, { shell, print, signal })) return true
+    } catch (error) {
+      // The only master must answer.
+      if (each.address === master.address || !(error instanceof ShellError)) throw error
+    }
+  }
+  return false
 }
 
 async function isConfirmed(

@@ -100,7 +100,7 @@ async function join(
   return `member ${name} votes`
 }
 
-/** Makes a token on a master that serves. Whoever has it has every key of the cluster, so that it is in no argument. */
+/** Makes a token on a master that serves. It opens every key of the cluster, so that it is in no argument. */
 async function joinWords(site: Shell, context: MachineContext): Promise<string[]> {
   const { edge, machine, master, shell, conceal, signal } = context
   const { networkInterface } = edge.spec

@@ -23,15 +23,34 @@ const modules = 'module overlay\nmodule br_netfilter\n'
 function findings(
   changes: Readonly<Record<string, string>>,
   more = modules,
-  role: 'Master' | 'Node' = 'Master',
+  role: 'Master' | 'Node' | 'Witness' = 'Master',
+  hasMember = false,
 ): string[] {
   const lines = Object.entries({ ...good, ...changes }).map(([name, value]) => `${name} ${value}`)
   return findingsOf(parseFacts(`${lines.join('\n')}\n${more}`), {
     role,
+    hasMember,
     clusterName: 'branch-7',
     nowMs,
   })
 }
+
+test('a master with etcd has ports and a program of its own', () => {
+  const of = (changes: Readonly<Record<string, string>>, more = ''): string[] =>
+    findings(changes, modules + more, 'Master', true)
+  assert.deepEqual(of({}), [])
+  // 2379 and 2380.
+  assert.match(of({}, 'port 094B\nport 094C').join(), /port 2379: stop it.*port 2380: stop it/)
+  assert.deepEqual(findings({}, `${modules}port 094B`), [])
+  assert.match(of({ os: 'ubuntu 24.04' }).join(), /no etcd of 3\.5\.13/)
+  assert.match(of({ os: 'ubuntu 24.04', etcd: '3.4.30' }).join(), /no etcd of 3\.5\.13/)
+  assert.deepEqual(of({ os: 'ubuntu 24.04', etcd: '3.6.1' }), [])
+  assert.match(of({ host: 'witness-2' }).join(), /that of a witness/)
+})
+
+test('a witness needs little: no modules, and no ports of a node', () => {
+  assert.deepEqual(findings({ memory: '300000' }, 'port 192B\nport 280A', 'Witness'), [])
+})
 
 test('a machine that is fit has no findings', () => {
   assert.deepEqual(findings({}), [])

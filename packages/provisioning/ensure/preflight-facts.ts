@@ -22,6 +22,8 @@ export function parseFacts(text: string): Facts {
 
 interface Judged {
   readonly role: MachineRole
+  /** Whether the machine runs a member of the site's etcd. */
+  readonly hasMember: boolean
   readonly clusterName: string
   /** The hub's time, in milliseconds since the Unix epoch. */
   readonly nowMs: number
@@ -31,7 +33,7 @@ interface Judged {
 
 /** Returns the findings, each of which says what is wrong and what to do; an empty list if nothing is. */
 export function findingsOf(facts: Facts, judged: Judged): string[] {
-  const { role, nowMs } = judged
+  const { role, hasMember, nowMs } = judged
   const first = (name: string): string => facts.get(name)?.[0] ?? ''
   const listed = (name: string): readonly string[] =>
     (facts.get(name) ?? []).slice(0, bounds.listedMax)
@@ -64,7 +66,7 @@ export function findingsOf(facts: Facts, judged: Judged): string[] {
   const swaps = listed('swap')
   if (swaps.length > 0)
     findings.push(`it swaps to ${swaps.join(', ')}: run swapoff -a and edit /etc/fstab`)
-  for (const module of ['overlay', 'br_netfilter']) {
+  for (const module of role === 'Witness' ? [] : ['overlay', 'br_netfilter']) {
     if (facts.get('module')?.includes(module) !== true) {
       findings.push(`its kernel has no module ${module}: install the kernel's modules`)
     }
@@ -77,7 +79,26 @@ export function findingsOf(facts: Facts, judged: Judged): string[] {
     const text = `its host name "${host.slice(0, 80)}" cannot be the name of a node`
     findings.push(`${text}: use at most 63 lower-case letters, digits and dashes`)
   }
-  return [...findings, ...placeFindings(facts, judged)]
+  return [
+    ...findings,
+    ...(hasMember ? etcdFindings(first, host) : []),
+    ...placeFindings(facts, judged),
+  ]
+}
+
+/** Masters of Debian fetch their etcd themselves. */
+function etcdFindings(first: (name: string) => string, host: string): string[] {
+  const findings: string[] = []
+  const [major = 0, minor = 0, patch = 0] = first('etcd').split('.').map(Number)
+  const isFit = major > 3 || (major === 3 && (minor > 5 || (minor === 5 && patch >= 13)))
+  const [id = ''] = first('os').split(' ')
+  if (!isFit && id !== 'debian') {
+    findings.push('it has no etcd of 3.5.13 or newer in PATH: install one, for example by a hook')
+  }
+  if (/^witness(-|$)/.test(host)) {
+    findings.push(`its host name ${host} is that of a witness among the members: give it another`)
+  }
+  return findings
 }
 
 /** Returns true for a host name that can be the name of a node. */
@@ -108,10 +129,13 @@ export function clusterOf(facts: Facts): string | undefined {
   return ours === undefined ? undefined : (/"clusterName":"([^"]*)"/.exec(ours)?.[1] ?? '')
 }
 
+/** etcd's own, for clients and for the other members. */
+export const memberPorts: readonly number[] = [2_379, 2_380]
+
 /** Returns what stands in the way on a machine: another cluster of ours, or a port that is taken. */
 function placeFindings(
   facts: Facts,
-  { role, clusterName, apiPort = apiPortDefault }: Judged,
+  { role, hasMember, clusterName, apiPort = apiPortDefault }: Judged,
 ): string[] {
   const other = clusterOf(facts)
   // Its own ports are in use: this is a repetition.
@@ -121,7 +145,11 @@ function placeFindings(
     return [`it belongs to cluster ${name}: run "skerry machine clean --yes" there`]
   }
   const taken = new Set((facts.get('port') ?? []).map((hex) => Number.parseInt(hex, 16)))
-  const needed = role === 'Master' ? [apiPort, 10_250] : [10_250]
+  const needed = [
+    ...(role === 'Master' ? [apiPort] : []),
+    ...(role === 'Witness' ? [] : [10_250]),
+    ...(hasMember ? memberPorts : []),
+  ]
   return needed
     .filter((port) => taken.has(port))
     .map((port) => `another program listens on port ${port}: stop it`)

@@ -6,6 +6,7 @@ import { networkFindings } from './preflight-network.ts'
 const judged = {
   edge: { spec: { machines: [] } },
   role: 'Master' as const,
+  hasMember: false,
   hasOthers: true,
   isMember: false,
 }

@@ -4,7 +4,7 @@ import { iptablesRules } from '../firewall/iptables-rules.ts'
 import { nftRules } from '../firewall/nft-rules.ts'
 import { overlap, rangeOf, type Range } from '../kind/address-range.ts'
 import { edgeNetworkDefaults, provisioningBounds } from '../limits-table.ts'
-import type { Facts } from './preflight-facts.ts'
+import { memberPorts, type Facts } from './preflight-facts.ts'
 import { apiPortDefault } from '../kind/made-masters.ts'
 
 const { listedMax } = provisioningBounds.preflight
@@ -14,6 +14,8 @@ interface NetworkJudged {
   readonly role: MachineRole
   /** If omitted, the port of all sites. */
   readonly apiPort?: number | undefined
+  /** Whether the machine runs a member of the site's etcd. */
+  readonly hasMember: boolean
   /** Whether other machines must reach this one. */
   readonly hasOthers: boolean
   /** Whether the machine is already one of this cluster, with the cluster's own routes. */
@@ -23,13 +25,13 @@ interface NetworkJudged {
 /** Returns what is wrong with a machine's names, routes and firewall, each with its remedy. */
 export function networkFindings(
   facts: Facts,
-  { edge, role, hasOthers, isMember, apiPort = apiPortDefault }: NetworkJudged,
+  { edge, role, hasMember, hasOthers, isMember, apiPort = apiPortDefault }: NetworkJudged,
 ): string[] {
   return [
     ...linkFindings(facts, isMember),
     ...nameFindings(facts),
     ...(isMember ? [] : routeFindings(facts, edge)),
-    ...(hasOthers ? firewallFindings(facts, role, apiPort) : []),
+    ...(hasOthers ? firewallFindings(facts, { role, hasMember, apiPort }) : []),
   ]
 }
 
@@ -90,25 +92,41 @@ function textOf({ first, bits }: Range): string {
   return `${octets.join('.')}/${bits}`
 }
 
+const nodes: readonly MachineRole[] = ['Master', 'Node']
+
 function probesOf(
   apiPort: number,
-): readonly (Probe & { readonly role?: MachineRole; readonly use: string })[] {
+): readonly (Probe & { readonly roles: readonly MachineRole[]; readonly use: string })[] {
   return [
-    { protocol: 'tcp', port: apiPort, role: 'Master', use: 'for the API' },
-    { protocol: 'tcp', port: 10_250, use: 'for logs and exec' },
-    { protocol: 'udp', port: 8_472, use: 'for pods of other networks' },
+    { protocol: 'tcp', port: apiPort, roles: ['Master'], use: 'for the API' },
+    { protocol: 'tcp', port: 10_250, roles: nodes, use: 'for logs and exec' },
+    { protocol: 'udp', port: 8_472, roles: nodes, use: 'for pods of other networks' },
   ]
 }
 
-function firewallFindings(facts: Facts, role: MachineRole, apiPort: number): string[] {
+/** etcd listens on the machines that have a member. */
+const memberProbes = memberPorts.map((port) => ({
+  protocol: 'tcp' as const,
+  port,
+  use: "for the masters' etcd",
+}))
+
+function firewallFindings(
+  facts: Facts,
+  {
+    role,
+    hasMember,
+    apiPort,
+  }: Pick<NetworkJudged, 'role' | 'hasMember'> & { readonly apiPort: number },
+): string[] {
   const lines = facts.get('iptables') ?? []
   // Without odd conditions nft shows the table of iptables as well.
   const tables = nftRules(facts.get('nft')?.[0] ?? '').filter(
     ({ name }) => lines.length === 0 || name !== 'table ip filter',
   )
   const rules = [...tables, iptablesRules(lines)]
-  return probesOf(apiPort).flatMap((probe) => {
-    if (probe.role !== undefined && probe.role !== role) return []
+  const own = probesOf(apiPort).filter(({ roles }) => roles.includes(role))
+  return [...own, ...(hasMember ? memberProbes : [])].flatMap((probe) => {
     const by = droppedBy(rules, probe)
     if (by.length === 0) return []
     const port = `${probe.protocol.toUpperCase()} port ${probe.port}`

@@ -26,7 +26,9 @@ done
 for link in cni0 flannel.1 cilium_host kube-ipvs0 weave antrea-gw0 nodelocaldns; do
   [ -e "/sys/class/net/$link" ] && echo "leftover-link $link"
 done
-[ -e /var/lib/skerry/settings.json ] && echo "ours $(cat /var/lib/skerry/settings.json)"
+if [ -e /var/lib/skerry/settings.json ]; then echo "ours $(cat /var/lib/skerry/settings.json)"
+elif [ -e /etc/skerry/machine.json ]; then echo "ours $(cat /etc/skerry/machine.json)"; fi
+command -v etcd >/dev/null && echo "etcd $(etcd --version 2>/dev/null | sed -n 's/^etcd Version: //p')"
 cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ local _ state _; do
   [ "$state" = 0A ] && echo "port \${local##*:}"
 done

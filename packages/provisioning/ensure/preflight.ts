@@ -1,3 +1,4 @@
+import { isOnEtcd } from '../kind/masters-checks.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
 import { isIP } from 'node:net'
 import { provisioningBounds } from '../limits-table.ts'
@@ -44,11 +45,13 @@ function judge(facts: Facts, others: readonly string[], context: OwnMachineConte
   const { machine, machines, edge, clock, print, apiPort } = context
   const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
   const { role } = machine
+  const hasMember = role === 'Witness' || (role === 'Master' && isOnEtcd(edge.spec))
   const findings = [
-    ...findingsOf(facts, { role, clusterName, nowMs: clock.now(), apiPort }),
+    ...findingsOf(facts, { role, hasMember, clusterName, nowMs: clock.now(), apiPort }),
     ...networkFindings(facts, {
       edge,
       role,
+      hasMember,
       apiPort,
       hasOthers: machines.length > 1,
       isMember: clusterOf(facts) === clusterName,

@@ -9,7 +9,7 @@ const etcd = { store: { type: 'Etcd' as const } }
 /** Machines of these roles at 10.0.0.1, 10.0.0.2 and so on. */
 function specOf(roles: string, fields: object = {}): EdgeClusterSpec {
   const names = { m: 'Master', n: 'Node', w: 'Witness' } as const
-  const machines = [...roles].map((letter, at) => ({
+  const machines = Array.from(roles, (letter, at) => ({
     addresses: [`10.0.0.${at + 1}`],
     credentials,
     // The tests use no other letters.

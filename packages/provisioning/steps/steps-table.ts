@@ -1,6 +1,7 @@
+import { machinesOf } from '../kind/machine-addresses.ts'
 import { isOnEtcd } from '../kind/masters-checks.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
-import type { EdgeCluster, MachineStatus } from '../kind/edge-cluster.ts'
+import type { EdgeCluster, MachineRole, MachineStatus } from '../kind/edge-cluster.ts'
 import { addOnsName, addOnsOf, applyAddOns, hasAddOns } from '../ensure/add-ons.ts'
 import {
   configurationOf,
@@ -21,6 +22,7 @@ import { installProgram, prepareMachine } from '../ensure/install-program.ts'
 import { awaitMaster, joinMaster, joinWitness } from '../ensure/join-master.ts'
 import { moveToEtcd } from '../ensure/move-to-etcd.ts'
 import { preflight } from '../ensure/preflight.ts'
+import { reachMasters } from '../ensure/reach-masters.ts'
 import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
 import { hasVirtualIp, setVirtualIp, virtualIpName, virtualIpOf } from '../ensure/virtual-ip.ts'
 import type { Step } from '../contract/step.ts'
@@ -32,6 +34,7 @@ const hasHooks =
   ({ spec }: EdgeCluster): boolean =>
     (spec.hooks ?? []).some((hook) => hook.when === when)
 const isMaster = ({ role }: MachineStatus): boolean => role === 'Master'
+const hasMember = ({ role }: { readonly role: MachineRole }): boolean => role !== 'Node'
 const joins = ({ role, site }: MachineStatus): boolean =>
   role === 'Master' && (site === 'Joins' || site === 'Removed')
 const isWitness = ({ role }: MachineStatus): boolean => role === 'Witness'
@@ -73,6 +76,16 @@ export const steps: readonly Step[] = [
     place: 'machines',
     onlyReads: true,
     act: preflight,
+  },
+  {
+    name: 'ReachMasters',
+    does: 'see that the masters reach each other in time, and that their clocks agree; change nothing',
+    needs: ['Preflight'],
+    place: 'machines',
+    applies: ({ spec }) => isOnEtcd(spec) && machinesOf(spec).filter(hasMember).length > 1,
+    appliesTo: hasMember,
+    onlyReads: true,
+    act: reachMasters,
   },
   {
     name: configureName,

@@ -9,7 +9,8 @@ import {
 } from '@skerry/console-api'
 import type { OidcClient } from '@skerry/client'
 import { version } from '../../runtime/version.ts'
-import { readConsoleFiles } from '../contract/console-files.ts'
+import { readConsoleFiles } from '../console/console-files.ts'
+import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -32,12 +33,13 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     retarget: consoleTarget,
     routes(hub) {
       const { sessions, reading } = openedFor(hub)
-      return [sessions.route, consoleFilesRoute(readConsoleFiles(directory)), ...reading.routes]
+      const files = consoleFilesRoute(readConsoleFiles(directory))
+      return [sessions.route, files, ...reading.routes, explainRoute(hub)]
     },
     access(hub) {
       const { sessions, reading } = openedFor(hub)
-      const authorizers = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
-      return { authorizers, callers: sessions.callers }
+      const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
+      return { authorizers: [...own, explainAuthorizer], callers: sessions.callers }
     },
     tasks(hub) {
       const { sessions, reading } = openedFor(hub)
