@@ -18,6 +18,7 @@ export {
   type ReadYaml,
 } from './encoding/body.ts'
 export { parseYaml, type YamlRequest } from './encoding/yaml.ts'
+export { printYaml } from './encoding/print-yaml.ts'
 export { YamlError } from './encoding/yaml-error.ts'
 export { jsonSyntaxError } from './encoding/json-syntax.ts'
 export { unreadableBody } from './encoding/unreadable-body.ts'

@@ -1,4 +1,5 @@
 import { StatusError, type AnyObject, type Kind, type ListMeta } from '@skerry/api'
+import { printYaml } from '@skerry/bodies'
 import { defaultColumns, partialObjectMetadata, tableOf } from '@skerry/kinds'
 import { ownTurn, type Clock } from '@skerry/base'
 import type { CachedObject } from '../cache/cached-object.ts'
@@ -215,13 +216,11 @@ export async function valueAnswer(
 const { printedYamlBytesMax } = apiServerBounds.represent
 
 /** JSON is valid YAML, so long values are written as JSON. */
-async function yamlAnswer(status: number, value: unknown): Promise<ApiAnswer> {
+function yamlAnswer(status: number, value: unknown): ApiAnswer {
   const headers = { 'content-type': 'application/yaml' }
   const text = JSON.stringify(value)
   if (text.length > printedYamlBytesMax) return { status, headers, body: utf8.encode(`${text}\n`) }
-  // yaml is a CommonJS package: in the program's bundle it only has its default export.
-  const { default: yaml } = await import('yaml')
-  return { status, headers, body: utf8.encode(yaml.stringify(value)), said: value }
+  return { status, headers, body: utf8.encode(printYaml(value)), said: value }
 }
 
 /** Returns true if the cached bytes can be sent as they are. */

@@ -1,9 +1,8 @@
-import { decodeBody } from '@skerry/bodies'
+import { decodeBody, printYaml } from '@skerry/bodies'
 import { isJsonObject, memberOf, StatusError, type AnyObject } from '@skerry/api'
 import type { FieldOperation, FieldOverrider } from '@skerry/karmada-kinds'
 import { escapeHtml } from './escape-html.ts'
 import { patchInPlace, type OverridePatch } from './patch-document.ts'
-import { printYaml } from './print-yaml.ts'
 import { propagationBounds } from '../limits-table.ts'
 
 /**
