@@ -18,7 +18,8 @@ import {
 import { hostAddresses } from '../../runtime/host-addresses.ts'
 import { dialCluster } from './dial-cluster.ts'
 
-const signal = AbortSignal.timeout(60_000)
+/** Bounds one test: all of them together take a minute on a loaded machine. */
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 interface Scene extends AsyncDisposable {
   readonly fleet: TestHub
@@ -53,7 +54,7 @@ async function startScene(
     async dial({ namespace = 'edges', ...to } = {}) {
       const dialled = { clusterName: 'branch-7', address, port, ...to }
       const hub = { cluster: fleet.admin, way: fleet.hub.connections.clusters }
-      const stream = await dialCluster(dialled, edgeOf(namespace), hub, signal)
+      const stream = await dialCluster(dialled, edgeOf(namespace), hub, soon())
       return (await stream.setEncoding('utf8').toArray()).join('')
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -72,7 +73,7 @@ function edgeOf(namespace: string): EdgeCluster {
 async function claimFor(fleet: TestHub, owner: string): Promise<void> {
   const metadata = { namespace: 'kube-system', name: 'edge-cluster-branch-7' }
   const claim = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { owner } }
-  await fleet.admin.resource(resources.configMaps).create(claim, signal)
+  await fleet.admin.resource(resources.configMaps).create(claim, soon())
 }
 
 const isRefused =
@@ -160,7 +161,7 @@ test('an EdgeCluster dials through clusters of its namespace, and those whose ad
   await assert.rejects(scene.dial(), unnamed)
   const patch = { metadata: { annotations: { 'hub.skerry.io/dial-namespaces': 'a, edges' } } }
   const named = { name: 'branch-7', type: 'merge' as const, patch }
-  await fleet.admin.resource(clusterResource).patch(named, signal)
+  await fleet.admin.resource(clusterResource).patch(named, soon())
   assert.equal(await scene.dial(), 'hello')
   await assert.rejects(scene.dial({ namespace: 'edge' }), isRefused(/of namespace edge,/))
   await claimFor(fleet, 'edge/other/uid-9')
@@ -175,7 +176,7 @@ test('a cluster that is away or unknown is tried again later', async () => {
     to,
     edgeOf('edges'),
     { cluster: fleet.admin, way: fleet.hub.connections.clusters },
-    signal,
+    soon(),
   )
   await assert.rejects(dialled, isRefused(/^Cannot dial 198\.51\.100\.1:22/, 'unreachable'))
 })
