@@ -1,7 +1,7 @@
 /**
  * provisioning: makes edge clusters of machines that have an operating system and SSH, and takes them away again.
  * The steps are a table; the engine, which knows none of them, keeps its whole state in the object's status.
- * Start reading at steps-table.ts, then engine/run-steps.ts.
+ * Start reading at steps/steps-table.ts, then engine/run-steps.ts.
  */
 export { edgeJobController } from './engine/edge-job-controller.ts'
 export { edgeJobClusterController } from './engine/edge-job-cluster-controller.ts'
