@@ -54,7 +54,7 @@ const hubDirectory = join(dataDirectoryDefault, 'hub')
 export function addHubCommands(program: Command): void {
   addHub(program)
   addAgent(program)
-  const cluster = program.command('cluster').description('Manage the edge clusters of a hub')
+  const cluster = program.command('cluster').description('Manage the clusters of a hub')
   addRegistrationCommands(cluster)
   addClusterViews(cluster)
   addRevoke(cluster)
