@@ -13,6 +13,7 @@ const marks = {
   x509: 'reflect-metadata/Reflect.js',
   lua: 'function readLuaScript(',
   virtualClusters: 'function createVirtualClusters(',
+  machines: 'function edgeClusterController(',
   metricsOfNode: '@opentelemetry/api',
   logsOfWorkers: 'thread-stream/index.js',
 }
@@ -31,6 +32,7 @@ test('agents and nodes, which mostly wait, load no code that they do not need ye
       return held.map(([name]) => name)
     }
     assert.deepEqual(await heldBy('hub'), ['x509'], 'it signs certificates')
+    assert.ok((await heldBy('machine-controllers')).includes('machines'))
     assert.deepEqual(await heldBy('agent-virtual'), ['virtualClusters'])
     assert.deepEqual(await heldBy('lua-interpreter'), ['lua'])
     const thread = names.find((name) => name.startsWith('yaml-thread-entry-')) ?? ''

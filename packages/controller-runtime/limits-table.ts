@@ -23,4 +23,5 @@ export const controllerRuntimeBounds = Object.freeze({
     clockSetMsMin: 1_000,
     workersDefault: 5,
   }),
+  lateControllers: Object.freeze({ retry: Object.freeze({ initialMs: 1_000, maxMs: 60_000 }) }),
 })

@@ -14,6 +14,7 @@ export {
   type Watch,
   type WatchOptions,
 } from './controller.ts'
+export { controllerTask, lateControllers } from './late-controllers.ts'
 export { TerminalError } from './terminal-error.ts'
 export { createControllerMetrics } from './controller-metrics.ts'
 export { createInformerSet, type InformerSet } from './informer-set.ts'

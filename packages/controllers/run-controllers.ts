@@ -1,8 +1,8 @@
 import { runAll, type Clock, type Logger, type Random, type Task } from '@skerry/base'
 import { createEventSink, type ClusterClient, type EventSink } from '@skerry/client'
 import {
+  controllerTask,
   createInformerSet,
-  runController,
   type BackgroundController,
   type ControllerDefinition,
   type ControllerDeps,
@@ -42,9 +42,9 @@ export async function runControllers(
   const events = deps.events ?? createEventSink(deps.cluster, deps)
   const shared: ControllerDeps = { ...deps, informers, events }
   const tasks: Task[] = (names === 'all' ? controllerNames() : names).map((name) =>
-    taskOf(namedController(name), shared),
+    controllerTask(namedController(name), shared),
   )
-  tasks.push(...(deps.configured ?? []).map((controller) => taskOf(controller, shared)))
+  tasks.push(...(deps.configured ?? []).map((controller) => controllerTask(controller, shared)))
   if (!deps.informers) tasks.push((scope) => informers.run(scope))
   if (!deps.events) tasks.push((scope) => events.run(scope))
   await runAll(signal, tasks)
@@ -54,12 +54,4 @@ function namedController(name: string): ControllerDefinition | BackgroundControl
   const controller = controllers[name]
   if (controller) return controller
   throw new RangeError(`Cannot run controller "${name}": there is none with this name`)
-}
-
-function taskOf(
-  controller: ControllerDefinition | BackgroundController,
-  deps: ControllerDeps,
-): Task {
-  return (scope) =>
-    'run' in controller ? controller.run(deps, scope) : runController(controller, deps, scope)
 }

@@ -1,11 +1,9 @@
-import { abortReason, runAll, type Task } from '@skerry/base'
 import type { TypedResource } from '@skerry/client'
 import type { KubeObject } from '@skerry/api'
 import {
-  runController,
+  lateControllers,
   type BackgroundController,
   type ControllerDefinition,
-  type ControllerDeps,
 } from '@skerry/controller-runtime'
 import { clusterTaintPolicyResource, type TenantRules } from '@skerry/karmada-kinds'
 import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
@@ -34,23 +32,18 @@ export interface PropagationOptions {
  * propagation or taint policy, or a binding of a former one, it watches nothing else.
  */
 export function propagation({ others = [], ...options }: PropagationOptions): BackgroundController {
-  return {
+  return lateControllers({
     name: 'propagation',
-    async run(deps, signal) {
-      await untilAny(triggers, deps, signal)
-      deps.log.info('Propagation started')
+    triggers,
+    async load(deps, signal) {
       const { cluster, informers, clock } = deps
       const interpreter =
         options.interpreter ?? (await interpreterOf({ ...deps, hub: cluster }, signal))
       const templates = new Templates({ cluster, informers, clock })
       const shared = { templates, interpreter, rules: options.rules ?? {} }
-      const controllers = [...propagationControllers(shared), ...others]
-      await runAll(
-        signal,
-        controllers.map((each) => taskOf(each, deps)),
-      )
+      return [...propagationControllers(shared), ...others]
     },
-  }
+  })
 }
 
 const triggers: readonly TypedResource<KubeObject>[] = [
@@ -72,33 +65,4 @@ function propagationControllers(shared: FleetContext): ControllerDefinition[] {
     ]),
     namespaceSyncController,
   ]
-}
-
-function taskOf(
-  controller: ControllerDefinition | BackgroundController,
-  deps: ControllerDeps,
-): Task {
-  return (scope) =>
-    'run' in controller ? controller.run(deps, scope) : runController(controller, deps, scope)
-}
-
-/** Resolves when one of these resources has an object. */
-async function untilAny(
-  wanted: readonly TypedResource<KubeObject>[],
-  { informers }: ControllerDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const found = Promise.withResolvers<void>()
-  const onAbort = (): void => found.reject(abortReason(signal))
-  signal.addEventListener('abort', onAbort, { once: true })
-  using subscriptions = new DisposableStack()
-  for (const resource of wanted) {
-    subscriptions.use(informers.informer(resource).onChange(() => found.resolve()))
-  }
-  try {
-    signal.throwIfAborted()
-    await found.promise
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }
