@@ -11,6 +11,7 @@ import type { OidcClient } from '@skerry/client'
 import { version } from '../../runtime/version.ts'
 import { readConsoleFiles } from '../console/console-files.ts'
 import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
+import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -34,12 +35,15 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     routes(hub) {
       const { sessions, reading } = openedFor(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      return [sessions.route, files, ...reading.routes, explainRoute(hub)]
+      return [sessions.route, files, ...reading.routes, explainRoute(hub), nodeJoinRoute(hub)]
     },
     access(hub) {
       const { sessions, reading } = openedFor(hub)
       const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
-      return { authorizers: [...own, explainAuthorizer], callers: sessions.callers }
+      return {
+        authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
+        callers: sessions.callers,
+      }
     },
     tasks(hub) {
       const { sessions, reading } = openedFor(hub)
