@@ -1,7 +1,9 @@
 /**
  * console-api: what a hub serves to the web console. sessions/ logs browsers in and keeps them logged in,
  * files/ serves the pages,
- * fleet/ describes all clusters, watches/ carries everything that a tab watches. It draws nothing, and knows no page. Start reading at sessions/session-authenticator.ts.
+ * fleet/ describes all clusters, history/ remembers their tunnels, audit/ searches the audit log, watches/ carries
+ * everything that a tab watches. It draws nothing, and knows no page. Start reading at
+ * sessions/session-authenticator.ts.
  */
 export { createConsoleSessions, type ConsoleSessions } from './sessions/console-sessions.ts'
 export {
