@@ -1,11 +1,10 @@
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import type { ClusterClient } from '@skerry/client'
 import { parseDurationMs } from '../../roles/admin/join-token.ts'
+import { siteNetworkWords } from '../../roles/admin/node-words.ts'
+import { advertisedServers, readSiteInfo } from '../../roles/admin/site-info.ts'
 import { createMasterToken } from '../../roles/site/etcd/master-token.ts'
-import { readSiteInfo } from '../../roles/site/objects/site-info.ts'
-import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
 import type { TokenOptions } from './node-join-command.ts'
-import { siteNetworkWords } from './node-words.ts'
 
 /** Makes a token with which a further master, or a witness, joins a site, and prints it, or the command for its machine. */
 export async function printMasterToken(

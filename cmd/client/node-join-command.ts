@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
-import { resources, type ClusterClient } from '@skerry/client'
+import type { ClusterClient } from '@skerry/client'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
-import { readSiteInfo, type SiteInfo } from '../../roles/site/objects/site-info.ts'
-import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
+import { nodeJoinLine } from '../../roles/admin/node-join-line.ts'
+import { nameWords, networkWords } from '../../roles/admin/node-words.ts'
+import { advertisedServers, publishedAuthority, readSiteInfo } from '../../roles/admin/site-info.ts'
 import { askMs } from '../limits-table.ts'
 import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
-import { nameWords, networkWords } from './node-words.ts'
 
 export interface TokenOptions {
   dataDir: string
@@ -53,7 +53,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   else if (line !== undefined) {
     console.log(line)
     tellExpiry(made.expiresAtMs, options.ttl)
-  } else if (options.printJoinCommand === true) console.log(joinCommand(made, others, info))
+  } else if (options.printJoinCommand === true) console.log(nodeJoinLine(made, { others, info }))
   else console.log(made.token)
 }
 
@@ -64,23 +64,10 @@ async function openSite(
   if (kubeconfig === undefined) return openAdminCluster(join(dataDir, 'admin.kubeconfig'))
   const { cluster } = await openAdminCluster(kubeconfig, { isElsewhere: true })
   // The authority in the file may be that of a hub, through which the site is reached.
-  const key = { namespace: 'kube-system', name: 'kube-root-ca.crt' }
-  const found = await cluster.resource(resources.configMaps).get(key, signal)
-  const caPem = found.data?.['ca.crt']
+  const caPem = await publishedAuthority(cluster, signal)
   if (caPem !== undefined) return { cluster, caPem }
   const text = 'Cannot create token: the cluster does not publish its authority'
   throw new ExpectedError(text, exitCodes.failure)
-}
-
-/** A site with several masters has other addresses for a node that does not reach the first. */
-function joinCommand(
-  made: JoinToken,
-  others: readonly string[],
-  info: SiteInfo | undefined,
-): string {
-  const servers = [made.server, ...others].map((server) => `--server ${server}`).join(' ')
-  const network = networkWords(info).map((word) => ` ${word}`)
-  return `(umask 077 && echo ${made.token} > token) && skerry node ${servers} --token-file token --ca-hash ${made.caHash}${network.join('')}`
 }
 
 function joiningWords({ server, caHash }: JoinToken): string[] {

@@ -21,7 +21,7 @@ import {
 } from '../../roles/control-plane/encryption-keys.ts'
 import { replicaKeyPath } from '../../roles/control-plane/shared-keys.ts'
 import { version } from '../../roles/runtime/version.ts'
-import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
+import { advertisedServers } from '../../roles/admin/site-info.ts'
 import { commandBounds } from '../limits-table.ts'
 
 const userAgent = `skerry/${version}`

@@ -4,7 +4,7 @@ import { formatKubeconfig, loadKubeconfig, parseKubeconfig } from '@skerry/clien
 import { readText } from '../../roles/runtime/read-config-file.ts'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { clientKubeconfig } from '../../roles/runtime/kubeconfig-file.ts'
-import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
+import { advertisedServers } from '../../roles/admin/site-info.ts'
 
 /**
  * Returns the administrator's kubeconfig of a site on this machine for use elsewhere: a context for each of its

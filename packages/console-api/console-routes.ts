@@ -1,14 +1,20 @@
 import type { Authorizer, LoadedServer, Objects, Route } from '@skerry/apiserver'
-import type { Clock, Logger, Random, Task } from '@skerry/base'
+import { runAll, type Clock, type Logger, type Random, type Task } from '@skerry/base'
+import { clusterResource } from '@skerry/fleet-kinds'
+import { auditRoute, type AuditRouteDeps } from './audit/audit-route.ts'
 import { FleetBoard, type ClusterLink } from './fleet/fleet-board.ts'
 import { fleetPath, fleetRoute } from './fleet/fleet-route.ts'
 import { VisibleClusters } from './fleet/visible-clusters.ts'
+import { historyRoute } from './history/history-route.ts'
+import { TunnelHistory, type TunnelSample } from './history/tunnel-history.ts'
 import { watchesPath, watchesRoute } from './watches/watches-route.ts'
 
 export interface ConsoleRoutesDeps {
   readonly server: Pick<LoadedServer, 'answer'>
   readonly objects: Objects
   readonly linkOf: (cluster: string) => ClusterLink
+  readonly sample: (cluster: string) => TunnelSample
+  readonly audit: Pick<AuditRouteDeps, 'file' | 'replica'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -18,17 +24,26 @@ export interface ConsoleRoutesDeps {
 export interface ConsoleRoutes {
   readonly routes: readonly Route[]
   readonly authorizer: Authorizer
-  /** Keeps the rows of the fleet while anybody reads them. */
+  /** Keeps the rows of the fleet while anybody reads them, and the history of tunnels. */
   readonly run: Task
 }
 
 export function createConsoleRoutes(deps: ConsoleRoutesDeps): ConsoleRoutes {
   const board = new FleetBoard(deps)
   const visible = new VisibleClusters(board, deps.clock)
+  const { objects, sample, clock } = deps
+  const clusters = () =>
+    objects.list(clusterResource).map(({ metadata: { name = '', uid = '' } }) => ({ name, uid }))
+  const history = new TunnelHistory({ clusters, sample, clock })
   return {
-    routes: [fleetRoute({ board, visible, clock: deps.clock }), watchesRoute(deps)],
+    routes: [
+      fleetRoute({ board, visible, clock }),
+      auditRoute({ ...deps.audit, clock }),
+      historyRoute({ objects, history }),
+      watchesRoute(deps),
+    ],
     authorizer,
-    run: (signal) => board.run(signal),
+    run: (signal) => runAll(signal, [(scope) => board.run(scope), (scope) => history.run(scope)]),
   }
 }
 

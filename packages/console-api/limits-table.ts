@@ -72,6 +72,29 @@ export const consoleBounds = Object.freeze({
     retryMsMin: 1_000,
     retryMsMax: 30_000,
   }),
+  auditSearch: Object.freeze({
+    chunkBytes: 262_144,
+    lineBytesMax: 65_536,
+    /** More files than a log ever has. */
+    filesMax: 16,
+    /** A search that has taken this long ends early. */
+    timeMs: 5_000,
+    answerBytesMax: 4_194_304,
+    limitDefault: 100,
+    limitMax: 1_000,
+    textCharsMax: 512,
+    /** Lines are in the order of their ends, but for this much. */
+    orderMs: 5_000,
+    perUserMax: 2,
+  }),
+  tunnelHistory: Object.freeze({
+    stepMs: 10_000,
+    /** An hour. */
+    pointsMax: 360,
+    /** The clusters that have a history, each in 6 kB. Those beyond have none. */
+    clustersMax: 5_000,
+    clustersPerTurn: 100,
+  }),
   issuerLogin: Object.freeze({
     /** The time for a person at the issuer. */
     personMs: 10 * 60_000,

@@ -1,7 +1,8 @@
 /**
  * console-api: what a hub serves to the web console. sessions/ logs browsers in and keeps them logged in, files/ serves the
- * pages, fleet/ describes all clusters, watches/ carries everything that a tab watches. It draws nothing and knows no page.
- * Start reading at console-routes.ts (what pages read), then sessions/session-authenticator.ts (who reads).
+ * pages, fleet/ describes all clusters, history/ remembers their tunnels, audit/ searches the audit log, watches/ carries
+ * everything that a tab watches. It draws nothing and knows no page. Start reading at console-routes.ts (what pages read),
+ * then sessions/session-authenticator.ts (who reads).
  */
 export { createConsoleSessions, type ConsoleSessions } from './sessions/console-sessions.ts'
 export {
@@ -10,4 +11,5 @@ export {
   consoleTarget,
   type ReadConsoleFile,
 } from './files/files-route.ts'
+export { readJsonBody } from './answers/json-body.ts'
 export { createConsoleRoutes, type ConsoleRoutes } from './console-routes.ts'

@@ -19,6 +19,15 @@ export const hubBounds = Object.freeze({
     /** How often the list of programs is compared with the files. */
     listProgramsMs: 60_000,
   }),
+  nodeJoinRoute: Object.freeze({
+    bodyBytesMax: 16_384,
+    labelsMax: 32,
+    ttlSecondsDefault: 3_600,
+    ttlSecondsMin: 60,
+    ttlSecondsMax: 7 * 86_400,
+    /** For all requests to the site together. */
+    timeoutMs: 20_000,
+  }),
   packages: Object.freeze({
     /** The directories of one --package that are looked at. */
     listedMax: 256,

@@ -1,4 +1,4 @@
-import { StatusError, isJsonObject, isStatusError, type JsonObject } from '@skerry/api'
+import { StatusError, isStatusError, type JsonObject } from '@skerry/api'
 import type {
   ApiAnswer,
   ApiRequest,
@@ -10,6 +10,7 @@ import type {
 } from '@skerry/apiserver'
 import { ExpectedError, type Clock, type Logger } from '@skerry/base'
 import { consoleBounds } from '../limits-table.ts'
+import { readJsonBody } from '../answers/json-body.ts'
 import { jsonAnswer } from '../answers/json-answer.ts'
 import { sourceOf, type IssuerLogin } from './issuer-login.ts'
 import type { LoginAttempts } from './login-attempts.ts'
@@ -125,7 +126,11 @@ async function beginSession(
   const address = addressOf(request)
   deps.attempts.requireRoom(address)
   try {
-    const source = await sourceFor(await readJson(request), admitted, deps)
+    const source = await sourceFor(
+      await readJsonBody(request, { doing: 'log in', bytesMax: bodyBytesMax }),
+      admitted,
+      deps,
+    )
     const named = await userOf(source, deps, signal)
     const former = sessionIdOf(user)
     const begun = await opened(source, { user: named, address }, deps)
@@ -342,30 +347,6 @@ function addressOf({ peer }: ApiRequest): string {
 }
 
 const { bodyBytesMax } = consoleBounds.sessionRoutes
-
-/** A form of another site cannot have this type without a preflight. */
-async function readJson({ headers, body }: ApiRequest): Promise<JsonObject> {
-  const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
-  if (type.trim().toLowerCase() !== 'application/json') {
-    throw new StatusError('UnsupportedMediaType', 'Cannot log in: expected application/json')
-  }
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of body) {
-    length += part.length
-    if (length > bodyBytesMax) {
-      throw new StatusError('RequestEntityTooLarge', `Cannot log in: limit is ${bodyBytesMax}`)
-    }
-    parts.push(part)
-  }
-  try {
-    const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8'))
-    if (isJsonObject(value)) return value
-  } catch (error) {
-    throw new StatusError('BadRequest', 'Cannot log in: the body is not JSON', { cause: error })
-  }
-  throw new StatusError('BadRequest', 'Cannot log in: the body is not a JSON object')
-}
 
 function withoutStore(answer: ApiAnswer): ApiAnswer {
   return { ...answer, headers: { 'cache-control': 'no-store', ...answer.headers } }

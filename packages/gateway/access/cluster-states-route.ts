@@ -26,7 +26,7 @@ const { clustersPerTurn } = gatewayBounds.clusterStatesRoute
 export function clusterStatesRoute(deps: ClusterStatesDeps): Route {
   return {
     prefix: clusterStatesPath,
-    matches: ({ path }) => path === clusterStatesPath || path.startsWith(`${clusterStatesPath}/`),
+    matches: ({ path }) => path === clusterStatesPath || isOfOne(path),
     async serve({ user, authorizer, info, signal }) {
       if (info.method !== 'GET' && info.method !== 'HEAD') {
         throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
@@ -39,6 +39,12 @@ export function clusterStatesRoute(deps: ClusterStatesDeps): Route {
       return answerOf(info.method, { clusters } satisfies ClusterStates)
     },
   }
+}
+
+/** Further paths of a cluster belong to other routes. */
+function isOfOne(path: string): boolean {
+  const prefix = `${clusterStatesPath}/`
+  return path.startsWith(prefix) && !path.includes('/', prefix.length)
 }
 
 interface Asker {

@@ -8,9 +8,11 @@ import {
   type ConsoleSessions,
 } from '@skerry/console-api'
 import type { OidcClient } from '@skerry/client'
+import { clusterResource, parentOf } from '@skerry/fleet-kinds'
 import { version } from '../../runtime/version.ts'
 import { readConsoleFiles } from '../console/console-files.ts'
 import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
+import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -34,12 +36,15 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     routes(hub) {
       const { sessions, reading } = openedFor(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      return [sessions.route, files, ...reading.routes, explainRoute(hub)]
+      return [sessions.route, files, ...reading.routes, explainRoute(hub), nodeJoinRoute(hub)]
     },
     access(hub) {
       const { sessions, reading } = openedFor(hub)
       const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
-      return { authorizers: [...own, explainAuthorizer], callers: sessions.callers }
+      return {
+        authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
+        callers: sessions.callers,
+      }
     },
     tasks(hub) {
       const { sessions, reading } = openedFor(hub)
@@ -53,14 +58,35 @@ interface Opened {
   readonly reading: ConsoleRoutes
 }
 
-function openRoutes({ server, objects, connections, context }: OpenHub): ConsoleRoutes {
+function openRoutes({
+  server,
+  objects,
+  connections,
+  audit: { path },
+  context,
+}: OpenHub): ConsoleRoutes {
   const { clusters, own } = connections
   const linkOf = (cluster: string) => {
     const open = own.sessions(cluster).filter(({ isOpen }) => isOpen).length
     const tunnels = clusters.isConnected(cluster) ? Math.max(1, open) : 0
     return { tunnels, lastEnd: tunnels > 0 ? undefined : clusters.lastEnd(cluster)?.reason }
   }
-  return createConsoleRoutes({ server, objects, linkOf, ...context })
+  // A virtual cluster is reachable if its parent is, but the parent's traffic is not its own.
+  const sample = (name: string) => {
+    const object = objects.get(clusterResource, '', name)
+    const parent = object && parentOf(object)
+    const open = own.sessions(name).filter(({ isOpen }) => isOpen)
+    const sum = (of: (session: (typeof open)[number]) => number): number =>
+      open.reduce((total, session) => total + of(session), 0)
+    return {
+      isConnected: clusters.isConnected(parent ?? name),
+      rttMs: open[0]?.rttMs,
+      upPerSecond: sum(({ byteRates }) => byteRates.inPerSecond),
+      downPerSecond: sum(({ byteRates }) => byteRates.outPerSecond),
+    }
+  }
+  const audit = { file: path, replica: () => connections.replicas.self()?.id }
+  return createConsoleRoutes({ server, objects, linkOf, sample, audit, ...context })
 }
 
 function openSessions(

@@ -4,7 +4,7 @@ import { etcdPkiPaths, readFileIfPresent } from '@skerry/bootstrap'
 import { resources, type ClusterClient } from '@skerry/client'
 import { createJoinToken, type JoinToken } from '../../admin/join-token.ts'
 import { replicaKeyPath } from '../../control-plane/shared-keys.ts'
-import { readSiteInfo } from '../objects/site-info.ts'
+import { readSiteInfo } from '../../admin/site-info.ts'
 import { etcdFiles } from './embedded-options.ts'
 import {
   keysField,

@@ -1,7 +1,6 @@
 import { localPath, type AnyObject, type GroupResource } from '@skerry/api'
 import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
 import { silentLogger, type Logger } from '@skerry/base'
-import { resources, type ClusterClient } from '@skerry/client'
 import { ensureObject, putObject } from './put-object.ts'
 
 export interface SiteAddresses {
@@ -199,18 +198,4 @@ function nodeNetworkBinding(): AnyObject {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'skerry:node' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' }],
   }
-}
-
-/** Resolves with the addresses at which a site's nodes reach its API servers: those that it published. */
-export async function advertisedServers(
-  cluster: ClusterClient,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const found = await cluster
-    .resource(resources.endpoints)
-    .get({ namespace: 'default', name: 'kubernetes' }, signal)
-  const servers = (found.subsets ?? []).flatMap(({ addresses = [], ports }) =>
-    addresses.map(({ ip }) => `https://${ip}:${ports?.[0]?.port ?? 6443}`),
-  )
-  return servers.length > 0 ? servers : ['https://127.0.0.1:6443']
 }

@@ -3,7 +3,7 @@ import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { addressOf } from '../../runtime/host-addresses.ts'
 import { ensureSiteObjects } from '../objects/site-objects.ts'
-import { publishSiteInfo } from '../objects/site-info.ts'
+import { publishSiteInfo } from '../objects/publish-site-info.ts'
 import type { SitePart } from '../contract/site-part.ts'
 
 export interface NetworkOptions {

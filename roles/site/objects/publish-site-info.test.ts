@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
-import { publishSiteInfo, readSiteInfo, type SiteInfo } from './site-info.ts'
+import { readSiteInfo, type SiteInfo } from '../../admin/site-info.ts'
+import { publishSiteInfo } from './publish-site-info.ts'
 
 const signal = AbortSignal.timeout(60_000)
 const info: SiteInfo = {

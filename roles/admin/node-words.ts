@@ -1,5 +1,5 @@
 import { edgeNetworkDefaults } from '@skerry/provisioning'
-import type { SiteInfo } from '../../roles/site/objects/site-info.ts'
+import type { SiteInfo } from './site-info.ts'
 
 /** Returns the option that tells a line the name of the site. */
 export function nameWords(info: SiteInfo | undefined): string[] {

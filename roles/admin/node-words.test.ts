@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SiteInfo } from '../../roles/site/objects/site-info.ts'
+import type { SiteInfo } from './site-info.ts'
 import { nameWords, networkWords } from './node-words.ts'
 
 const usual: SiteInfo = {

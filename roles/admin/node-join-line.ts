@@ -1,0 +1,26 @@
+import type { JoinToken } from './join-token.ts'
+import { networkWords } from './node-words.ts'
+import type { SiteInfo } from './site-info.ts'
+
+/** What a line for a machine with the program consists of, in addition to its token. */
+export interface NodeJoinLine {
+  /** Further addresses, for a node that does not reach the first. */
+  readonly others?: readonly string[]
+  readonly info: SiteInfo | undefined
+  /** Valid labels, none of whose characters means anything to a shell. */
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** Returns the line for the shell of a machine that has the program: its node joins the token's site. */
+export function nodeJoinLine(
+  made: JoinToken,
+  { others = [], info, labels = {} }: NodeJoinLine,
+): string {
+  const servers = [made.server, ...others].map((server) => `--server ${server}`).join(' ')
+  const labelWords = Object.entries(labels).flatMap(([key, value]) => [
+    '--label',
+    `${key}=${value}`,
+  ])
+  const words = [...networkWords(info), ...labelWords].map((word) => ` ${word}`).join('')
+  return `(umask 077 && echo ${made.token} > token) && skerry node ${servers} --token-file token --ca-hash ${made.caHash}${words}`
+}

@@ -1,0 +1,137 @@
+import { StatusError, validateLabels, type JsonObject } from '@skerry/api'
+import type { Authorizer, Route } from '@skerry/apiserver'
+import { linkedSignal, type Clock } from '@skerry/base'
+import { createCluster, type ClusterClient, type Transport } from '@skerry/client'
+import { readJsonBody } from '@skerry/console-api'
+import { version } from '../../runtime/version.ts'
+import type { OpenHub } from '../contract/hub-part.ts'
+import { hubBounds } from '../limits-table.ts'
+
+const joinPath = /^\/hub\/v1\/clusters\/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/node-join-command$/
+
+/** The answer to POST of the path. */
+interface NodeJoinCommand {
+  /** A line for the shell of a machine that has the program. The token in it is a secret. */
+  readonly command: string
+  /** RFC 3339. */
+  readonly expiresAt: string
+  readonly caHash: string
+}
+
+interface Asked {
+  readonly labels: Readonly<Record<string, string>>
+  readonly ttlSeconds: number
+}
+
+const { bodyBytesMax, timeoutMs } = hubBounds.nodeJoinRoute
+
+/**
+ * Makes a token at a site with the rights of its asker there, and answers with the line with which nodes join. Each
+ * request to the site is the user's own: it needs their right to reach the site and is in the audit log.
+ */
+export function nodeJoinRoute({ server, context: { clock, log } }: OpenHub): Route {
+  return {
+    prefix: '/hub/v1/clusters/',
+    matches: ({ path }) => joinPath.test(path),
+    async serve({ info, user, request, signal }) {
+      if (info.method !== 'POST') {
+        throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
+      }
+      const [, name = ''] = joinPath.exec(info.path) ?? []
+      const body = await readJsonBody(request, { doing, bytesMax: bodyBytesMax })
+      const asked = readAsked(body)
+      const userAgent = `skerry-console/${version}`
+      const transport = below(`/clusters/${name}`, server.transport(user))
+      const site = createCluster(transport, { log, clock, userAgent })
+      using scope = linkedSignal(signal)
+      const late = new StatusError('Timeout', `Cannot ${doing}: "${name}" did not answer in time`)
+      using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
+      const made = await makeCommand(site, asked, { clock, name }, scope.signal)
+      return {
+        status: 201,
+        headers: {
+          'content-type': 'application/json',
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        },
+        body: Buffer.from(`${JSON.stringify(made)}\n`),
+      }
+    },
+  }
+}
+
+/** Allows every authenticated user: the site is asked with the user's own rights. */
+export const nodeJoinAuthorizer: Authorizer = Object.freeze<Authorizer>({
+  async authorize({ user, isResourceRequest, path, verb }) {
+    const isAsked = !isResourceRequest && verb === 'post' && joinPath.test(path)
+    const isKnown = user.groups.includes('system:authenticated')
+    return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
+  },
+})
+
+const doing = 'make a line for nodes'
+const { ttlSecondsDefault, ttlSecondsMin, ttlSecondsMax, labelsMax } = hubBounds.nodeJoinRoute
+
+/** Labels that are valid have no character that means anything to a shell. */
+function readAsked({ labels = {}, ttlSeconds = ttlSecondsDefault, ...others }: JsonObject): Asked {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw refused(`there is no field "${unknown}"`)
+  const isTime = Number.isSafeInteger(ttlSeconds)
+  const seconds = isTime ? Number(ttlSeconds) : 0
+  if (seconds < ttlSecondsMin || seconds > ttlSecondsMax) {
+    throw refused(`ttlSeconds must be a whole number from ${ttlSecondsMin} to ${ttlSecondsMax}`)
+  }
+  if (!isTexts(labels)) throw refused('labels must be an object of texts')
+  if (Object.keys(labels).length > labelsMax) throw refused(`it has over ${labelsMax} labels`)
+  const [wrong] = validateLabels(labels, 'labels')
+  if (wrong) throw refused(`${wrong.field}: ${wrong.message}`)
+  return { labels, ttlSeconds: seconds }
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((each) => typeof each === 'string')
+}
+
+function refused(why: string): StatusError {
+  return new StatusError('BadRequest', `Cannot ${doing}: ${why}`)
+}
+
+async function makeCommand(
+  site: ClusterClient,
+  { labels, ttlSeconds }: Asked,
+  { clock, name }: { readonly clock: Clock; readonly name: string },
+  signal: AbortSignal,
+): Promise<NodeJoinCommand> {
+  // Imported with the first line, because most hubs make none for long.
+  const { advertisedServers, publishedAuthority, readSiteInfo } =
+    await import('../../admin/site-info.ts')
+  const { createJoinToken } = await import('../../admin/join-token.ts')
+  const { nodeJoinLine } = await import('../../admin/node-join-line.ts')
+  const info = await readSiteInfo(site, signal)
+  const caPem = await publishedAuthority(site, signal)
+  if (!info || caPem === undefined) {
+    const text = `Cannot ${doing}: "${name}" does not publish the facts of a site; add nodes with its own tools`
+    throw new StatusError('Conflict', text)
+  }
+  const [server = '', ...others] = await advertisedServers(site, signal)
+  const description = 'made by the web console'
+  const made = await createJoinToken(
+    site,
+    { server, caPem, ttlSeconds, description },
+    { clock },
+    signal,
+  )
+  return {
+    command: nodeJoinLine(made, { others, info, labels }),
+    expiresAt: new Date(made.expiresAtMs).toISOString(),
+    caHash: made.caHash,
+  }
+}
+
+function below(prefix: string, transport: Transport): Transport {
+  return {
+    send: (request, signal) =>
+      transport.send({ ...request, path: `${prefix}${request.path}` }, signal),
+  }
+}
