@@ -3,8 +3,7 @@ import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { resources, type ClusterClient } from '@skerry/client'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
-import { readSiteInfo, type SiteInfo } from '../../roles/site/objects/site-info.ts'
-import { advertisedServers } from '../../roles/site/objects/site-objects.ts'
+import { clientServers, readSiteInfo, type SiteInfo } from '../../roles/site/objects/site-info.ts'
 import { askMs } from '../limits-table.ts'
 import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
 import { nameWords, networkWords } from './node-words.ts'
@@ -33,10 +32,10 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     const { printMasterToken } = await import('./master-join-command.ts')
     return printMasterToken(options, { cluster, caPem }, signal)
   }
-  const named = options.server === undefined ? await advertisedServers(cluster, signal) : []
+  const info = await readSiteInfo(cluster, signal)
+  const named = options.server === undefined ? await clientServers(cluster, info, signal) : []
   const [server, ...others] = [options.server ?? [], ...named].flat()
   if (server === undefined) throw new TypeError('Cannot create token: there is no address')
-  const info = await readSiteInfo(cluster, signal)
   // Nothing is made if there is no program to give.
   const script = options.machine === true ? await pinScript(cluster, server) : undefined
   const ttlSeconds = (parseDurationMs(options.ttl) ?? 0) / 1_000
@@ -72,7 +71,7 @@ async function openSite(
   throw new ExpectedError(text, exitCodes.failure)
 }
 
-/** A site with several masters has other addresses for a node that does not reach the first. */
+/** The first is the address before the masters, if there is one; the others are for a node that does not reach it. */
 function joinCommand(
   made: JoinToken,
   others: readonly string[],

@@ -2,7 +2,9 @@ import { StatusError, type GroupResource } from '@skerry/api'
 import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
 import { asError, isDiskFull, type Logger } from '@skerry/base'
 import { ifThere, resources, type ClusterClient } from '@skerry/client'
+import { parseEndpoint } from './control-plane-endpoint.ts'
 import { putObject } from './put-object.ts'
+import { advertisedServers } from './site-objects.ts'
 
 /** The facts of a site that each of its nodes must be started with. */
 export interface SiteInfo {
@@ -12,6 +14,8 @@ export interface SiteInfo {
   readonly dnsDomain: string
   /** The bits of each node's share of the addresses of pods. */
   readonly nodeMaskSize: number
+  /** host:port of a virtual IP or a balancer before the masters. If omitted, there is none. */
+  readonly controlPlaneEndpoint?: string
 }
 
 const configMaps: GroupResource = { group: '', resource: 'configmaps' }
@@ -42,5 +46,25 @@ export async function readSiteInfo(
   const { name, podCIDR, serviceCIDR, dnsDomain, nodeMaskSize } = found?.data ?? {}
   const isWhole = name && podCIDR && serviceCIDR && dnsDomain
   if (!isWhole) return undefined
-  return { name, podCIDR, serviceCIDR, dnsDomain, nodeMaskSize: Number(nodeMaskSize ?? 24) }
+  const controlPlaneEndpoint = parseEndpoint(found?.data?.controlPlaneEndpoint ?? '')
+  return {
+    name,
+    podCIDR,
+    serviceCIDR,
+    dnsDomain,
+    nodeMaskSize: Number(nodeMaskSize ?? 24),
+    ...(controlPlaneEndpoint === undefined ? {} : { controlPlaneEndpoint }),
+  }
+}
+
+/** Resolves with the addresses that clients dial: first the one before the masters, if there is one, then each master's. */
+export async function clientServers(
+  cluster: ClusterClient,
+  info: SiteInfo | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { controlPlaneEndpoint: endpoint } = info ?? {}
+  const front = endpoint === undefined ? [] : [`https://${endpoint}`]
+  const masters = await advertisedServers(cluster, signal)
+  return [...front, ...masters.filter((server) => !front.includes(server))]
 }
