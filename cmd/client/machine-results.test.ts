@@ -92,3 +92,18 @@ test('each machine has a line, and no machine steers the terminal', () => {
     ],
   )
 })
+
+test('masters and witnesses of a site with an etcd are shown with their members that vote', () => {
+  const machines = [
+    { address: '10.0.0.11', role: 'Master' as const, node: 'a', member: 'm\u001B1' },
+  ]
+  const lines = resultLines(machineResults(edgeWith({ machines, steps: [connected] })))
+  assert.deepEqual(
+    lines.map((line) => line.split(/ {3,}/)),
+    [
+      ['ADDRESS', 'ROLE', 'NODE', 'MEMBER', 'STATE', 'STEP', 'MESSAGE'],
+      ['10.0.0.11', 'Master', 'a', 'm 1', 'Ready', '-', 'root'],
+      ['10.0.0.12', 'Master', '-', '-', 'Pending', '-'],
+    ],
+  )
+})

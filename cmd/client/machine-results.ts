@@ -8,6 +8,8 @@ export interface MachineResult {
   readonly role: string
   /** The name of its node; omitted until the machine has said its host name. */
   readonly node?: string
+  /** The name of its member in the site's etcd; omitted until it votes. */
+  readonly member?: string
   readonly state:
     | 'Pending'
     | 'Running'
@@ -33,7 +35,7 @@ export function machineResults(edge: EdgeCluster): MachineResult[] {
   const staying = new Set(planned.map(({ address }) => address))
   const leaving = [...known.values()].filter(({ address }) => !staying.has(address))
   return [...planned, ...leaving].map(({ address, role }) => {
-    const { node, unknownHostKey } = known.get(address) ?? {}
+    const { node, member, unknownHostKey } = known.get(address) ?? {}
     const steps = stepsOf.get(address) ?? []
     const { step, state } = stateOf(steps, {
       isStrange: unknownHostKey !== undefined,
@@ -44,6 +46,7 @@ export function machineResults(edge: EdgeCluster): MachineResult[] {
       address,
       role,
       ...(node === undefined ? {} : { node: plainText(node) }),
+      ...(member === undefined ? {} : { member: plainText(member) }),
       state,
       ...(step === undefined ? {} : { step: step.name }),
       message,
@@ -80,16 +83,14 @@ function stateOf(
   return { state: steps.length === 0 ? 'Pending' : whenDone }
 }
 
-/** Formats a line for each machine. */
+/** Formats a line for each machine. If the site has an etcd, a column names the members that vote. */
 export function resultLines(results: readonly MachineResult[]): string[] {
-  const head = ['ADDRESS', 'ROLE', 'NODE', 'STATE', 'STEP', 'MESSAGE']
-  const rows = results.map(({ address, role, node = '-', state, step = '-', message }) => [
-    address,
-    role,
-    node,
-    state,
-    step,
-    message,
-  ])
+  const hasMembers = results.some(({ member }) => member !== undefined)
+  const ofMember = (text: string): string[] => (hasMembers ? [text] : [])
+  const head = ['ADDRESS', 'ROLE', 'NODE', ...ofMember('MEMBER'), 'STATE', 'STEP', 'MESSAGE']
+  const rows = results.map((result) => {
+    const { address, role, node = '-', member = '-', state, step = '-', message } = result
+    return [address, role, node, ...ofMember(member), state, step, message]
+  })
   return tableLines([head, ...rows], [])
 }

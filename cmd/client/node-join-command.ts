@@ -5,7 +5,7 @@ import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
 import { nodeJoinLine } from '../../roles/admin/node-join-line.ts'
 import { nameWords, networkWords } from '../../roles/admin/node-words.ts'
-import { advertisedServers, publishedAuthority, readSiteInfo } from '../../roles/admin/site-info.ts'
+import { clientServers, publishedAuthority, readSiteInfo } from '../../roles/admin/site-info.ts'
 import { askMs } from '../limits-table.ts'
 import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
 
@@ -33,10 +33,10 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     const { printMasterToken } = await import('./master-join-command.ts')
     return printMasterToken(options, { cluster, caPem }, signal)
   }
-  const named = options.server === undefined ? await advertisedServers(cluster, signal) : []
+  const info = await readSiteInfo(cluster, signal)
+  const named = options.server === undefined ? await clientServers(cluster, info, signal) : []
   const [server, ...others] = [options.server ?? [], ...named].flat()
   if (server === undefined) throw new TypeError('Cannot create token: there is no address')
-  const info = await readSiteInfo(cluster, signal)
   // Nothing is made if there is no program to give.
   const script = options.machine === true ? await pinScript(cluster, server) : undefined
   const ttlSeconds = (parseDurationMs(options.ttl) ?? 0) / 1_000

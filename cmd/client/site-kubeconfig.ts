@@ -4,16 +4,16 @@ import { formatKubeconfig, loadKubeconfig, parseKubeconfig } from '@skerry/clien
 import { readText } from '../../roles/runtime/read-config-file.ts'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
 import { clientKubeconfig } from '../../roles/runtime/kubeconfig-file.ts'
-import { advertisedServers } from '../../roles/admin/site-info.ts'
+import { clientServers, readSiteInfo } from '../../roles/admin/site-info.ts'
 
 /**
  * Returns the administrator's kubeconfig of a site on this machine for use elsewhere: a context for each of its
- * masters, because a context has one server. Throws ExpectedError if no site is there, or it does not answer.
+ * masters, because a context has one server, after one for the address before them. Throws ExpectedError if no site is there, or it does not answer.
  */
 export async function siteKubeconfig(siteDirectory: string, signal: AbortSignal): Promise<string> {
   const path = join(siteDirectory, 'admin.kubeconfig')
   const { cluster, caPem } = await openAdminCluster(path)
-  const servers = await advertisedServers(cluster, signal)
+  const servers = await clientServers(cluster, await readSiteInfo(cluster, signal), signal)
   const deps = { clock: systemClock, environment: process.env }
   const { transport } = await loadKubeconfig(path, {}, deps)
   const { certificate = '', key = '' } = (await transport.credentials?.(signal)) ?? {}

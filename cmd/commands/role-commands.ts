@@ -27,6 +27,7 @@ import {
   withMachinePrograms,
   type MachineProgramFlags,
 } from '../flags/machine-program-flags.ts'
+import { toEndpoint } from '../flags/masters-flags.ts'
 import { placeOf, withPlaceOptions, type PlaceFlags } from '../flags/place-flags.ts'
 import { policyOf, withPolicyOptions, type PolicyFlags } from '../flags/policy-flags.ts'
 import { servedEtcdOf, withServedEtcd, type ServedEtcdFlags } from '../flags/served-etcd-flags.ts'
@@ -87,6 +88,11 @@ function addSite(program: Command): void {
     .option(
       '--advertise-address <ip>',
       'IPv4 address at which nodes and pods reach this master (default: its first address)',
+    )
+    .option(
+      '--control-plane-endpoint <host[:port]>',
+      'virtual IP or balancer before the masters, which commands name to nodes and users',
+      toEndpoint,
     )
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
@@ -352,6 +358,7 @@ interface OwnAgentFlags {
 interface MasterFlags {
   replicaKeyFile: string | undefined
   advertiseAddress: string | undefined
+  controlPlaneEndpoint: string | undefined
 }
 
 interface SiteFlags

@@ -17,7 +17,10 @@ export function addTokenCommands(program: Command): void {
       `${dataDirectoryDefault}/site`,
     )
     .option('--kubeconfig <path>', 'kubeconfig for the site, instead of --data-dir')
-    .option('--server <url>', 'address that the new node dials (default: that of cluster-info)')
+    .option(
+      '--server <url>',
+      'address that the new node dials (default: --control-plane-endpoint of the site, else a master)',
+    )
     .option('--ttl <duration>', 'its validity, e.g. 30m, 24h', toLife, '24h')
     .option('--print-join-command', 'print the whole command for the new machine')
     .option('--machine', 'print a line for a bare machine, which installs the program first')

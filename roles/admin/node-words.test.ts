@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SiteInfo } from './site-info.ts'
-import { nameWords, networkWords } from './node-words.ts'
+import { nameWords, networkWords, siteNetworkWords } from './node-words.ts'
 
 const usual: SiteInfo = {
   name: 'shop-7',
@@ -26,6 +26,13 @@ for (const [change, expected] of table) {
     assert.equal(networkWords({ ...usual, ...change }).join(' '), expected)
   })
 }
+
+test('a further master gets the address before the masters, and a node needs none', () => {
+  const fronted = { ...usual, controlPlaneEndpoint: '10.0.0.9:6443' }
+  assert.deepEqual(siteNetworkWords(fronted), ['--control-plane-endpoint', '10.0.0.9:6443'])
+  assert.deepEqual(siteNetworkWords(usual), [])
+  assert.deepEqual(networkWords(fronted), [])
+})
 
 test('a site of an earlier version gives neither name nor ranges', () => {
   assert.deepEqual([...nameWords(undefined), ...networkWords(undefined)], [])

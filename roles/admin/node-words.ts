@@ -11,12 +11,13 @@ export function networkWords(info: SiteInfo | undefined): string[] {
   return info === undefined ? [] : [...rangeWords(info), ...podsWords(info)]
 }
 
-/** Returns the options of a further master for ranges that are not the default ones. */
+/** Returns the options that a further master has in common with the others, unless they are the default ones. */
 export function siteNetworkWords(info: SiteInfo | undefined): string[] {
   if (info === undefined) return []
-  const { nodeMaskSize } = info
+  const { nodeMaskSize, controlPlaneEndpoint: endpoint } = info
   const mask = nodeMaskSize === 24 ? [] : ['--node-cidr-mask-size', String(nodeMaskSize)]
-  return [...rangeWords(info), ...mask]
+  const front = endpoint === undefined ? [] : ['--control-plane-endpoint', endpoint]
+  return [...rangeWords(info), ...mask, ...front]
 }
 
 function rangeWords(info: SiteInfo): string[] {

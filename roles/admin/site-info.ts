@@ -1,4 +1,5 @@
 import { ifThere, resources, type ClusterClient } from '@skerry/client'
+import { parseEndpoint } from './control-plane-endpoint.ts'
 
 /** The facts of a site that each of its nodes must be started with. */
 export interface SiteInfo {
@@ -8,6 +9,8 @@ export interface SiteInfo {
   readonly dnsDomain: string
   /** The bits of each node's share of the addresses of pods. */
   readonly nodeMaskSize: number
+  /** host:port of a virtual IP or a balancer before the masters. If omitted, there is none. */
+  readonly controlPlaneEndpoint?: string
 }
 
 /** The ConfigMap in which a site publishes them. */
@@ -22,7 +25,27 @@ export async function readSiteInfo(
   const { name, podCIDR, serviceCIDR, dnsDomain, nodeMaskSize } = found?.data ?? {}
   const isWhole = name && podCIDR && serviceCIDR && dnsDomain
   if (!isWhole) return undefined
-  return { name, podCIDR, serviceCIDR, dnsDomain, nodeMaskSize: Number(nodeMaskSize ?? 24) }
+  const controlPlaneEndpoint = parseEndpoint(found?.data?.controlPlaneEndpoint ?? '')
+  return {
+    name,
+    podCIDR,
+    serviceCIDR,
+    dnsDomain,
+    nodeMaskSize: Number(nodeMaskSize ?? 24),
+    ...(controlPlaneEndpoint === undefined ? {} : { controlPlaneEndpoint }),
+  }
+}
+
+/** Resolves with the addresses that clients dial: first the one before the masters, if there is one, then each master's. */
+export async function clientServers(
+  cluster: ClusterClient,
+  info: SiteInfo | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { controlPlaneEndpoint: endpoint } = info ?? {}
+  const front = endpoint === undefined ? [] : [`https://${endpoint}`]
+  const masters = await advertisedServers(cluster, signal)
+  return [...front, ...masters.filter((server) => !front.includes(server))]
 }
 
 /** Resolves with the addresses at which a site's nodes reach its API servers: those that it published. */

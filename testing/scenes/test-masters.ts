@@ -33,6 +33,8 @@ export interface TestMasterOptions {
   readonly log?: Logger
   /** Default: 10.43.0.0/16. */
   readonly serviceCidr?: string
+  /** host:port before the masters. Default: there is none. */
+  readonly controlPlaneEndpoint?: string | undefined
 }
 
 export interface TestMaster extends AsyncDisposable {
@@ -51,6 +53,7 @@ export async function startTestMaster({
   leads = false,
   log = silentLogger,
   serviceCidr = '10.43.0.0/16',
+  controlPlaneEndpoint,
 }: TestMasterOptions): Promise<TestMaster> {
   await using stack = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-master-'))
@@ -59,7 +62,14 @@ export async function startTestMaster({
   let isReady = false
   const seams = { clock: systemClock, random: systemRandom, log }
   const running = runSite(
-    optionsOf(dataDir, { etcd, beside, advertiseAddress, leads, serviceCidr }),
+    optionsOf(dataDir, {
+      etcd,
+      beside,
+      advertiseAddress,
+      leads,
+      serviceCidr,
+      controlPlaneEndpoint,
+    }),
     {
       ...seams,
       metrics: createMetrics(),
@@ -105,8 +115,10 @@ function optionsOf(
     advertiseAddress,
     leads,
     serviceCidr,
-  }: Omit<Required<TestMasterOptions>, 'log' | 'beside'> & {
+    controlPlaneEndpoint,
+  }: Omit<Required<TestMasterOptions>, 'log' | 'beside' | 'controlPlaneEndpoint'> & {
     readonly beside: TestMaster | undefined
+    readonly controlPlaneEndpoint: string | undefined
   },
 ): SiteOptions {
   return {
@@ -117,6 +129,7 @@ function optionsOf(
       clusterCidr: '10.42.0.0/16',
       serviceCidr,
       clusterDomain: 'cluster.local',
+      controlPlaneEndpoint,
     },
     store: {
       etcd: { etcdServers: [etcd.endpoint], etcdPrefix: '/skerry/site' },

@@ -57,7 +57,10 @@ class Scene implements AsyncDisposable {
     this.api = api
   }
 
-  static async start(layout: Readonly<Record<string, readonly string[]>>): Promise<Scene> {
+  static async start(
+    layout: Readonly<Record<string, readonly string[]>>,
+    masters = 1,
+  ): Promise<Scene> {
     const kinds = await builtinKinds()
     const all = [...kinds, edgeClusterKind(kinds), ...edgeJobKinds(kinds)]
     const server = await startTestApiServer({ kinds: all })
@@ -66,29 +69,43 @@ class Scene implements AsyncDisposable {
     const metadata = { name: 'ssh', namespace }
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('x') } }
     await scene.api.resource(resources.secrets).create(secret, signal)
-    for (const [name, addresses] of Object.entries(layout)) await scene.#addCluster(name, addresses)
+    for (const [name, addresses] of Object.entries(layout)) {
+      await scene.#addCluster(name, { addresses, masters })
+    }
     scene.startHub()
     return scene
   }
 
-  async #addCluster(name: string, addresses: readonly string[]): Promise<void> {
-    this.clusters[name] = new FakeCluster(addresses, { programs, clock: this.clock })
+  /** Several masters are members of an etcd. */
+  async #addCluster(
+    name: string,
+    { addresses, masters }: { readonly addresses: readonly string[]; readonly masters: number },
+  ): Promise<void> {
+    const cluster = new FakeCluster(addresses, { programs, clock: this.clock, masters })
+    this.clusters[name] = cluster
     const credentials = { name: 'ssh' }
     const hostKeys = [`SHA256:${'a'.repeat(43)}`]
     const machines = addresses.map((address, at) => {
-      const role = at === 0 ? ('Master' as const) : ('Node' as const)
+      const role = at < masters ? ('Master' as const) : ('Node' as const)
       return { addresses: [address], credentials, role, hostKeys }
     })
     const edges = this.api.resource(edgeClusterResource)
     const metadata = { name, namespace, labels: { tier: 'shop' } }
     const kind = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster' }
-    await edges.create({ ...kind, metadata, spec: { machines } }, signal)
+    const store = masters === 1 ? {} : { store: { type: 'Etcd' as const } }
+    await edges.create({ ...kind, metadata, spec: { machines, ...store } }, signal)
     const steps: StepStatus[] = addresses.map((machine) => ({
       name: 'NodeReady',
       machine,
       state: 'Done',
     }))
-    const patch = { status: { phase: 'Ready', steps } }
+    const members = cluster.machines.slice(0, masters).map((each, at) => {
+      each.isInEtcd = masters > 1
+      const site = at === 0 ? 'Founds' : 'Joins'
+      return { address: each.address, role: 'Master', site, member: each.name }
+    })
+    const known = masters === 1 ? {} : { machines: members }
+    const patch = { status: { phase: 'Ready', steps, ...known } }
     await edges.patchStatus({ namespace, name, type: 'merge', patch }, signal)
   }
 
@@ -314,6 +331,91 @@ test('a site whose store is in etcd is upgraded after a snapshot, which a roll-b
   assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
   assert.deepEqual([master.restored, master.roles.size], [0, 2])
 })
+
+const threeMasters = { 'branch-1': ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'] }
+
+test('masters are upgraded one at a time, each when the one before is a healthy member of etcd again', async () => {
+  await using scene = await Scene.start(threeMasters, 3)
+  const began: string[] = []
+  scene.onStep = (text) => {
+    began.push(text)
+    const [, address] = /^after SwitchProgram@(10\.0\.0\.[123])$/.exec(text) ?? []
+    if (address !== undefined) scene.machine(address).hasHealthyMember = false
+  }
+  await scene.create({ upgrade: { version: '0.2.0' }, timeoutSeconds: 600, machinesAtOnce: 4 })
+  for (const [at, end] of ['1', '2', '3'].entries()) {
+    const master = scene.machine(`10.0.0.${end}`)
+    await scene.until(async () => began.includes(`before MachineReady@${master.address}`))
+    // Its roles run steadily meanwhile, and its node is Ready.
+    for (let seconds = 0; seconds < 120; seconds += 1) await scene.clock.advance(1_000)
+    const versions = ['1', '2', '3', '4'].map((each) => scene.machine(`10.0.0.${each}`).version)
+    assert.deepEqual(
+      versions,
+      versions.map((_, place) => (place <= at ? good : old)),
+    )
+    master.hasHealthyMember = true
+  }
+  await scene.untilPhase('Completed')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([good]))
+})
+
+test('a master whose member does not come back gets its old program, and the other masters are left as they are', async () => {
+  await using scene = await Scene.start(threeMasters, 3)
+  const second = scene.machine('10.0.0.2')
+  scene.onStep = (text) => {
+    if (text === 'after SwitchProgram@10.0.0.2') second.hasHealthyMember = false
+    if (text === 'before RollBack@10.0.0.2') second.hasHealthyMember = true
+  }
+  await scene.create(upgrade)
+  const job = await scene.untilPhase('Failed')
+  assert.match(job.status?.message ?? '', /10\.0\.0\.2: .*member m-10-0-0-2 of etcd is not healthy/)
+  assert.deepEqual(await scene.phases('branch-1'), [
+    '10.0.0.1 Done',
+    '10.0.0.2 RolledBack',
+    '10.0.0.3 Pending',
+    '10.0.0.4 Pending',
+  ])
+  assert.deepEqual(scene.versions(), {
+    '10.0.0.1': good,
+    '10.0.0.2': old,
+    '10.0.0.3': old,
+    '10.0.0.4': old,
+  })
+  // What the others have written since the snapshot stays.
+  assert.deepEqual([second.restored, second.roles.size], [0, 2])
+  assert.equal(scene.machine('10.0.0.3').restarts, 0)
+})
+
+test('no master is upgraded when another one has failed after the checks', async () => {
+  await using scene = await Scene.start(threeMasters, 3)
+  scene.onStep = (text) => {
+    if (text === 'before BackupStore@10.0.0.1') scene.machine('10.0.0.3').hasHealthyMember = false
+  }
+  await scene.create(upgrade)
+  const job = await scene.untilPhase('Failed')
+  assert.match(job.status?.message ?? '', /10\.0\.0\.1: .*etcd would lose its quorum/)
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([old]))
+  assert.equal(scene.machine('10.0.0.1').restarts, 0)
+})
+
+for (const isAway of [false, true]) {
+  const state = isAway ? 'is away' : 'has not caught up'
+  test(`no master is upgraded while another one ${state}, since etcd would lose its quorum`, async () => {
+    await using scene = await Scene.start(threeMasters, 3)
+    const third = scene.machine('10.0.0.3')
+    third.hasHealthyMember = false
+    third.isAway = isAway
+    await scene.create(upgrade)
+    await scene.untilPhase('Failed')
+    const steps = (await scene.part('branch-1'))?.status?.steps ?? []
+    const messages = steps.map(({ message = '' }) => message).join('\n')
+    assert.match(
+      messages,
+      /etcd would lose its quorum without m-10-0-0-[12], because m-10-0-0-3 is not healthy/,
+    )
+    assert.deepEqual(new Set(Object.values(scene.versions())), new Set([old]))
+  })
+}
 
 test('as many machines may fail as the job tolerates', async () => {
   await using scene = await Scene.start(two)

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EdgeCluster } from '../kind/edge-cluster.ts'
+import type { EdgeCluster, HighAvailability } from '../kind/edge-cluster.ts'
 import { stepScene, type StepScene } from '../testing/step-scene.ts'
-import { apiNamesName, hasApiNames, setApiNames } from './api-names.ts'
+import { apiNamesName, apiNamesOf, hasApiNames, setApiNames } from './api-names.ts'
 
 const file = '/etc/skerry/site.env'
 const links = JSON.stringify([{ ifname: 'eth0', addr_info: [{ local: '10.0.0.11' }] }])
 const head = 'SKERRY_ARGS=--name branch-7 --hub https://10.0.0.1:7443'
 const addresses = '--san 10.0.0.11 --san 10.0.0.11'
 
-function sceneOf(apiNames: string[], options: string): StepScene {
-  const spec = apiNames.length === 0 ? {} : { apiNames }
+function sceneOf(
+  apiNames: string[],
+  options: string,
+  highAvailability?: HighAvailability,
+): StepScene {
+  const spec = {
+    ...(apiNames.length === 0 ? {} : { apiNames }),
+    ...(highAvailability === undefined ? {} : { highAvailability }),
+  }
   const scene = stepScene({
     spec,
     answer: ([program]) => (program === 'ip' ? { stdout: links } : undefined),
@@ -44,6 +51,30 @@ test('a name that is gone from the object is taken away, and options around it s
   const scene = sceneOf([], `${head} --san old.example ${addresses} --port 6443\n`)
   await setApiNames(scene.context)
   assert.equal(scene.shell.files.get(file), `${head} --port 6443 --san 10.0.0.11\n`)
+})
+
+test('a site gets the address before the masters, follows its port, and forgets it', async () => {
+  const balancer = (port: number): HighAvailability => ({
+    type: 'Balancer',
+    address: 'api.example',
+    port,
+  })
+  const fronted = `${head} --san 10.0.0.11 --san api.example --control-plane-endpoint api.example`
+  const first = sceneOf([], `${head} --san 10.0.0.11\n`, balancer(443))
+  await setApiNames(first.context)
+  assert.equal(first.shell.files.get(file), `${fronted}:443\n`)
+  assert.equal(restarts(first), 1)
+  const same = sceneOf([], `${fronted}:443\n`, balancer(443))
+  await setApiNames(same.context)
+  assert.equal(restarts(same), 0)
+  const moved = sceneOf([], `${fronted}:443\n`, balancer(8443))
+  await setApiNames(moved.context)
+  assert.equal(moved.shell.files.get(file), `${fronted}:8443\n`)
+  const gone = sceneOf([], `${fronted}:8443\n`)
+  await setApiNames(gone.context)
+  assert.equal(gone.shell.files.get(file), `${head} --san 10.0.0.11\n`)
+  const inputs = [first, moved].map(({ context }) => apiNamesOf(context.edge))
+  assert.notDeepEqual(inputs[0], inputs[1])
 })
 
 test('a file that the hub did not write is not changed', async () => {

@@ -1,16 +1,10 @@
 import type { EdgeCluster } from '../kind/edge-cluster.ts'
-import { frontOf } from '../kind/made-masters.ts'
+import { apiPortDefault, frontOf } from '../kind/made-masters.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { addressOf } from './commands.ts'
 import { untilServed } from './serving-site.ts'
 import { startUnit } from './site.ts'
-import {
-  envText,
-  readSiteWords,
-  sanWords,
-  siteOptionsFile,
-  withoutOptions,
-} from './site-options.ts'
+import { apiWords, envText, readSiteWords, siteOptionsFile, splitApiWords } from './site-options.ts'
 
 /** The name of the step, by which it knows that it has been done before. */
 export const apiNamesName = 'SetAPINames'
@@ -23,11 +17,14 @@ export function hasApiNames({ spec, status }: EdgeCluster): boolean {
 
 export function apiNamesOf({ spec }: EdgeCluster): unknown {
   const front = frontOf(spec)
-  return front === undefined ? spec.apiNames : [spec.apiNames, front.address]
+  if (front === undefined) return spec.apiNames
+  // The usual port is left out: clusters that were made before sites knew the port are not started again for it.
+  const isUsual = front.endpoint === `${front.address}:${apiPortDefault}`
+  return [spec.apiNames, isUsual ? front.address : front.endpoint]
 }
 
 /**
- * Gives a running site the names of its API. It starts again if they are others, and serves a certificate with them;
+ * Gives a running site the names of its API and the address before the masters. It starts again if they are others, and serves a certificate with them;
  * nodes and pods go on meanwhile.
  */
 export async function setApiNames(context: MachineContext): Promise<string> {
@@ -35,19 +32,13 @@ export async function setApiNames(context: MachineContext): Promise<string> {
   const { networkInterface, apiNames = [] } = edge.spec
   const words = await readSiteWords(context)
   const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
-  const wanted = sanWords(edge, machine, address)
+  const wanted = apiWords(edge, machine, address)
   const front = frontOf(edge.spec)
   const told = `${apiNames.length} names besides the addresses${front === undefined ? '' : `, and ${front.address}`}`
-  const missing = new Set(wanted).symmetricDifference(new Set(words.filter(isOfSan)))
-  if (missing.size === 0) return `${told}, as before`
-  const others = withoutOptions(words, ['--san'])
+  const { own, others } = splitApiWords(words)
+  if (new Set(wanted).symmetricDifference(new Set(own)).size === 0) return `${told}, as before`
   await shell.write(siteOptionsFile, envText([...others, ...wanted]), 0o600)
   await startUnit('skerry-site', context)
   await untilServed(context)
   return told
-}
-
-/** Returns true for the option and for its value. */
-function isOfSan(word: string, at: number, words: readonly string[]): boolean {
-  return word === '--san' || words[at - 1] === '--san'
 }

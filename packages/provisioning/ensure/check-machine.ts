@@ -5,7 +5,7 @@ import { targetsMaster } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { ask, places } from './commands.ts'
 import { exists } from './job-files.ts'
-import { siteFor, whyNoMember } from './member-health.ts'
+import { siteFor, whyNoMember, whyNoRestart } from './member-health.ts'
 import { nodeNameOf } from './node-name.ts'
 import { presentVersion, wantedProgram, whyNoPair, whyNoStep } from './program-on-machine.ts'
 
@@ -36,7 +36,7 @@ async function healthFindings(context: MachineContext): Promise<string[]> {
   const { exitCode } = await site.run(command, { signal, keepsFiles: true })
   const findings =
     exitCode === 0 ? [] : [`node ${name} is not Ready: put it right first, or leave out the check`]
-  const why = await whyNoMember(context)
+  const why = (await whyNoMember(context)) ?? (await whyNoRestart(context))
   return why === undefined ? findings : [...findings, `${why}: put it right first`]
 }
 

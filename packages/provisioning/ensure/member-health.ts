@@ -24,3 +24,21 @@ export async function whyNoMember(context: MachineContext): Promise<string | und
     return error.message
   }
 }
+
+/**
+ * Returns why a master may not be started again, as a clause: others are missing, so that etcd would lose its quorum
+ * meanwhile. Returns undefined if it may, or if there are so few members that etcd loses its quorum in any case.
+ */
+export async function whyNoRestart(context: MachineContext): Promise<string | undefined> {
+  const { edge, machine } = context
+  if (machine.role !== 'Master' || !isOnEtcd(edge.spec)) return undefined
+  const name = await nodeNameOf(context)
+  const { members } = await membersAt(context)
+  const voters = members.filter(({ isLearner }) => !isLearner)
+  const needed = Math.floor(voters.length / 2) + 1
+  const others = voters.filter((each) => each.name !== name)
+  const missing = others.filter(({ isHealthy }) => !isHealthy)
+  if (others.length < needed || others.length - missing.length >= needed) return undefined
+  const names = missing.map((each) => each.name).join(', ')
+  return `etcd would lose its quorum without ${name}, because ${names} is not healthy`
+}

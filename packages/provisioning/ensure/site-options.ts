@@ -9,8 +9,8 @@ import { nodeNameOf } from './node-name.ts'
 /** The options of the site, as the hub decides them. */
 export const siteOptionsFile = `${places.settings}/site.env`
 
-/** Returns the options that name the site's API, each name once. */
-export function sanWords(
+/** Returns the names of the site's API, each once. */
+function sanWords(
   { spec }: EdgeCluster,
   machine: { readonly address: string },
   address: string,
@@ -23,6 +23,31 @@ export function sanWords(
     ...(spec.apiNames ?? []),
   ])
   return [...names].flatMap((name) => ['--san', name])
+}
+
+/** The options by which a site knows under which addresses clients find it. */
+const addressOptions: readonly string[] = ['--san', '--control-plane-endpoint']
+
+/** Returns the options that name the site's API, and the address before the masters that it hands out. */
+export function apiWords(
+  edge: EdgeCluster,
+  machine: { readonly address: string },
+  address: string,
+): string[] {
+  const front = frontOf(edge.spec)
+  const endpoint = front === undefined ? [] : ['--control-plane-endpoint', front.endpoint]
+  return [...sanWords(edge, machine, address), ...endpoint]
+}
+
+/** Splits words into those of `apiWords`, with their values, and the others. */
+export function splitApiWords(words: readonly string[]): {
+  readonly own: readonly string[]
+  readonly others: readonly string[]
+} {
+  const others = withoutOptions(words, addressOptions)
+  const isOwn = (word: string, at: number): boolean =>
+    addressOptions.includes(word) || addressOptions.includes(words[at - 1] ?? '')
+  return { own: words.filter(isOwn), others }
 }
 
 /** Returns the options of a member of the site's etcd, and its name: the host name, as of the node. */

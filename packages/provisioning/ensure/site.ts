@@ -10,7 +10,7 @@ import type {
 } from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 import { nodeNameOf } from './node-name.ts'
-import { envText, etcdWords, optionWords, sanWords, siteOptionsFile } from './site-options.ts'
+import { apiWords, envText, etcdWords, optionWords, siteOptionsFile } from './site-options.ts'
 
 const { startMsMax, readyMsMax } = provisioningBounds.steps
 
@@ -55,7 +55,7 @@ export async function startSiteOf(
     ...networkWords(edge),
     ...optionWords({ '--node-cidr-mask-size': String(nodeBitsOf(edge.spec.network)) }),
     ...further,
-    ...sanWords(edge, machine, address),
+    ...apiWords(edge, machine, address),
   ]
   await shell.write(siteOptionsFile, envText(words), 0o600)
   await startUnit('skerry-site', context)

@@ -37,13 +37,22 @@ export function sitePlaceOf(
   return { site: first?.address === address ? 'Founds' : 'Joins' }
 }
 
+interface Front {
+  readonly address: string
+  /** address:port */
+  readonly endpoint: string
+  /** https://address:port */
+  readonly server: string
+}
+
 /** Returns the address before the masters, as clients from outside dial it; undefined if there is none. */
 export function frontOf({
   highAvailability,
 }: {
   readonly highAvailability?: HighAvailability
-}): { readonly address: string; readonly server: string } | undefined {
+}): Front | undefined {
   const { type = 'None', address, port = apiPortDefault } = highAvailability ?? {}
   if (type === 'None' || address === undefined) return undefined
-  return { address, server: `https://${address}:${type === 'VirtualIP' ? apiPortDefault : port}` }
+  const endpoint = `${address}:${type === 'VirtualIP' ? apiPortDefault : port}`
+  return { address, endpoint, server: `https://${endpoint}` }
 }

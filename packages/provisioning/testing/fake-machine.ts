@@ -11,15 +11,22 @@ export interface FakeProgram {
   readonly isBroken?: boolean
 }
 
-/** The machines of one cluster, of which the first is the master. */
+interface FakeParts {
+  readonly programs: Readonly<Record<string, FakeProgram>>
+  readonly clock: Clock
+}
+
+/** The machines of one cluster, of which the first are the masters. */
 export class FakeCluster {
   readonly machines: readonly FakeMachine[]
 
   constructor(
     addresses: readonly string[],
-    parts: { readonly programs: Readonly<Record<string, FakeProgram>>; readonly clock: Clock },
+    { masters = 1, ...parts }: FakeParts & { readonly masters?: number },
   ) {
-    this.machines = addresses.map((address, at) => new FakeMachine(address, at === 0, this, parts))
+    this.machines = addresses.map(
+      (address, at) => new FakeMachine(address, at < masters, this, parts),
+    )
   }
 
   machine(name: string): FakeMachine | undefined {
@@ -49,6 +56,8 @@ class FakeMachine {
   release = 'debian-12'
   /** True: its site keeps its objects in etcd, which no program migrates. */
   isInEtcd = false
+  /** False: its etcd has not caught up with the others since it was started. */
+  hasHealthyMember = true
   /** The version of the schema of its store, and how often it was restored. */
   schema = 1
   restored = 0
@@ -62,10 +71,7 @@ class FakeMachine {
     address: string,
     isMaster: boolean,
     cluster: FakeCluster,
-    {
-      programs,
-      clock,
-    }: { readonly programs: Readonly<Record<string, FakeProgram>>; readonly clock: Clock },
+    { programs, clock }: FakeParts,
   ) {
     this.address = address
     this.name = `m-${address.replaceAll('.', '-')}`
@@ -101,6 +107,10 @@ class FakeMachine {
       },
       [Symbol.asyncDispose]: async () => undefined,
     }
+  }
+
+  get isVoting(): boolean {
+    return this.roles.has('site') && this.hasHealthyMember && !this.isAway
   }
 
   isReady(sinceSeconds: number): boolean {
@@ -159,6 +169,7 @@ class FakeMachine {
     if (program === undefined) return failed('no such program', 127)
     const [group, verb, ...rest] = words
     if (group === '--version') return printed(version)
+    if (group === 'site' && verb === 'members') return this.#members()
     if (group === 'backup') {
       if (!this.roles.has('site')) return failed('the site does not run')
       const backup = this.isInEtcd ? 'snapshot of etcd' : `backup of schema ${this.schema}`
@@ -183,6 +194,17 @@ class FakeMachine {
     return this.#cluster.machine(rest[0] ?? '')?.isReady(since) === true
       ? printed('')
       : failed('it is not Ready')
+  }
+
+  #members(): RunResult {
+    if (!this.roles.has('site')) return failed('the site does not run')
+    const masters = this.#cluster.machines.filter(({ isMaster }) => isMaster)
+    const voting = masters.filter(({ isVoting }) => isVoting).length
+    const members = masters.map(({ name, isVoting }) => {
+      return { name, isLearner: false, isHealthy: isVoting }
+    })
+    const hasQuorum = voting > masters.length / 2
+    return printed(JSON.stringify({ hasQuorum, state: `${voting} vote`, members }))
   }
 
   #installPackage(version: string, [, digest = '', , key = '']: readonly string[]): RunResult {

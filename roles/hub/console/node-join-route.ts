@@ -104,7 +104,7 @@ async function makeCommand(
   signal: AbortSignal,
 ): Promise<NodeJoinCommand> {
   // Imported with the first line, because most hubs make none for long.
-  const { advertisedServers, publishedAuthority, readSiteInfo } =
+  const { clientServers, publishedAuthority, readSiteInfo } =
     await import('../../admin/site-info.ts')
   const { createJoinToken } = await import('../../admin/join-token.ts')
   const { nodeJoinLine } = await import('../../admin/node-join-line.ts')
@@ -114,7 +114,7 @@ async function makeCommand(
     const text = `Cannot ${doing}: "${name}" does not publish the facts of a site; add nodes with its own tools`
     throw new StatusError('Conflict', text)
   }
-  const [server = '', ...others] = await advertisedServers(site, signal)
+  const [server = '', ...others] = await clientServers(site, info, signal)
   const description = 'made by the web console'
   const made = await createJoinToken(
     site,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { isStatusError, type ConfigMap, type Namespace, type Service } from '@skerry/api'
 import {
   exitCodes,
@@ -29,14 +31,14 @@ interface Masters extends AsyncDisposable {
 async function startMasters({
   leads = false,
   log = silentLogger,
-}: { leads?: boolean; log?: Logger } = {}): Promise<Masters> {
+  controlPlaneEndpoint,
+}: { leads?: boolean; log?: Logger; controlPlaneEndpoint?: string } = {}): Promise<Masters> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startTestEtcd())
-  const first = stack.use(
-    await startTestMaster({ etcd, advertiseAddress: '192.0.2.1', leads, log }),
-  )
+  const shared = { etcd, leads, log, controlPlaneEndpoint }
+  const first = stack.use(await startTestMaster({ ...shared, advertiseAddress: '192.0.2.1' }))
   const second = stack.use(
-    await startTestMaster({ etcd, beside: first, advertiseAddress: '192.0.2.2', leads, log }),
+    await startTestMaster({ ...shared, beside: first, advertiseAddress: '192.0.2.2' }),
   )
   const owned = stack.move()
   return { etcd, first, second, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -208,6 +210,29 @@ test('the kubeconfig of a site has a context for each master', { skip }, async (
   assert.equal(new Set((contexts ?? []).map(({ name }) => name)).size, 2)
   assert.match(text, /client-key-data/)
 })
+
+test(
+  'a site with an address before its masters names it first to nodes and in kubeconfigs, and in its certificates',
+  { skip },
+  async () => {
+    await using masters = await startMasters({ controlPlaneEndpoint: 'api.shop.example:443' })
+    const { dataDir } = masters.second
+    const config = parseKubeconfig(await siteKubeconfig(dataDir, soon()), 'test')
+    const servers = (config.clusters ?? []).map(({ cluster }) => cluster.server)
+    assert.equal(servers[0], 'https://api.shop.example:443')
+    assert.equal(servers.length, 3)
+    assert.equal(config['current-context'], config.contexts?.[0]?.name)
+    const pem = await readFile(join(dataDir, 'pki', 'apiserver.crt'))
+    assert.match(new X509Certificate(pem).subjectAltName ?? '', /DNS:api\.shop\.example/)
+    const program = join(import.meta.dirname, '../../../cmd/skerry.ts')
+    const asked = [program, 'token', 'create', '--print-join-command', '--data-dir', dataDir]
+    const { stdout } = await promisify(execFile)(process.execPath, asked, { signal: soon() })
+    assert.match(
+      stdout,
+      / skerry node --server https:\/\/api\.shop\.example:443 --server https:\/\/192\.0\.2\.[12]:\d+ --server https:\/\/192/,
+    )
+  },
+)
 
 test(
   "a master's certificate has its own address and the names that all share",

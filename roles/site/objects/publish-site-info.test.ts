@@ -25,3 +25,20 @@ test('a site publishes its facts at each start, and a site of an earlier version
     assert.deepEqual(await readSiteInfo(cluster, signal), { ...info, podCIDR })
   }
 })
+
+test('the address before the masters is published, and is gone when the site starts without it', async () => {
+  await using server = await startTestApiServer()
+  const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
+  const cluster = createCluster(server.transport, deps)
+  const publish = (endpoint: object): Promise<void> =>
+    publishSiteInfo(server.objects, { ...info, ...endpoint }, silentLogger)
+  const published = async (): Promise<string | undefined> =>
+    (await readSiteInfo(cluster, signal))?.controlPlaneEndpoint
+  await publish({ controlPlaneEndpoint: '10.0.0.9:6443' })
+  assert.equal(await published(), '10.0.0.9:6443')
+  await publish({ controlPlaneEndpoint: '10.0.0.9;reboot' })
+  assert.equal(await published(), undefined)
+  await publish({ controlPlaneEndpoint: 'api.example:443' })
+  await publish({})
+  assert.equal(await published(), undefined)
+})

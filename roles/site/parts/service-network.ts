@@ -2,6 +2,7 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { nodeIpamController } from '@skerry/controllers'
 import { servedPodPeers } from '@skerry/service-proxy'
 import { addressOf } from '../../runtime/host-addresses.ts'
+import { endpointHost } from '../../admin/control-plane-endpoint.ts'
 import { ensureSiteObjects } from '../objects/site-objects.ts'
 import { publishSiteInfo } from '../objects/publish-site-info.ts'
 import type { SitePart } from '../contract/site-part.ts'
@@ -12,6 +13,8 @@ export interface NetworkOptions {
   clusterDomain: string
   /** The bits of each node's share of the addresses of pods. Default: 24. */
   nodeCidrMaskSize?: number
+  /** host:port of a virtual IP or a balancer before the masters. If omitted, there is none. */
+  controlPlaneEndpoint?: string | undefined
 }
 
 /** Gives pods and services their ranges, and makes the site's own services and rights. */
@@ -21,11 +24,13 @@ export function serviceNetwork({
   clusterDomain,
   name,
   nodeCidrMaskSize = 24,
+  controlPlaneEndpoint,
 }: NetworkOptions & { readonly name: string }): SitePart {
   const apiServiceIp = addressOf(serviceCidr, 1)
   requireRoom(clusterCidr, nodeCidrMaskSize)
+  const frontHosts = controlPlaneEndpoint === undefined ? [] : [endpointHost(controlPlaneEndpoint)]
   return {
-    sans: [...serviceNames(clusterDomain), apiServiceIp],
+    sans: [...serviceNames(clusterDomain), apiServiceIp, ...frontHosts],
     // Nodes read pods of other nodes in this form alone.
     kinds: (builtin) => [servedPodPeers(builtin)],
     controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: nodeCidrMaskSize })],
@@ -39,6 +44,7 @@ export function serviceNetwork({
         serviceCIDR: serviceCidr,
         dnsDomain: clusterDomain,
         nodeMaskSize: nodeCidrMaskSize,
+        ...(controlPlaneEndpoint === undefined ? {} : { controlPlaneEndpoint }),
       }
       await publishSiteInfo(objects, info, log)
       return []
