@@ -122,6 +122,24 @@ test('words start roles, roles are made of packages, and nothing imports tests o
   assert.deepEqual(wrong, [])
 })
 
+test('pages of the console know no other page, and nothing of the program but types', () => {
+  const wrong: string[] = []
+  for (const file of code.filter((each) => each.startsWith('console/') && !isTestCode(each))) {
+    const [, page] = /^console\/pages\/([^/]+)\//.exec(file) ?? []
+    if (/^import (?!type )[^\n]*? from '@skerry\//m.test(read(file))) {
+      wrong.push(`${file}: it imports more than types of a package`)
+    }
+    for (const target of importsOf(file)) {
+      if (!target.startsWith('.')) continue
+      const resolved = join(dirname(file), target)
+      if (!resolved.startsWith('console/')) wrong.push(`${file}: ${target} leaves the console`)
+      const [, other = page] = /^console\/pages\/([^/]+)\//.exec(resolved) ?? []
+      if (page !== undefined && other !== page) wrong.push(`${file}: ${target} is another page`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
 test('packages import only lower levels, and only through their door', () => {
   const wrong: string[] = []
   for (const file of code) {
@@ -667,13 +685,13 @@ test('architecture stays readable: the map is under 300 lines', () => {
 
 /** How many comments, paragraphs, titles and messages break each rule of STYLE.md's section on English. The numbers may only fall. */
 const slipsMax: Readonly<Record<SlipRule, number>> = {
-  'has no actor': 16,
-  'says anew for again': 2,
-  'says beside for in addition to': 1,
+  'has no actor': 0,
+  'says anew for again': 0,
+  'says beside for in addition to': 0,
   'says by for over': 0,
-  'starts without a subject': 1,
-  'says absent for omitted': 1,
-  'says whoever': 2,
+  'starts without a subject': 0,
+  'says absent for omitted': 0,
+  'says whoever': 0,
   'says is no for is not a': 0,
   'text has no actor': 0,
   'text has a headless what': 0,

@@ -2,7 +2,7 @@ import type { JoinToken } from './join-token.ts'
 import { networkWords } from './node-words.ts'
 import type { SiteInfo } from './site-info.ts'
 
-/** What a line for a machine with the program consists of, in addition to its token. */
+/** The parts of a line for a machine with the program, in addition to its token. */
 export interface NodeJoinLine {
   /** Further addresses, for a node that does not reach the first. */
   readonly others?: readonly string[]

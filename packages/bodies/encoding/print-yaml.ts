@@ -33,5 +33,5 @@ export function printYaml(value: unknown): string {
 }
 
 const mergeTag = 'tag:yaml.org,2002:merge'
-/** As a key without quotes it takes in the members of another map. */
+/** Without quotes this key takes in the members of another map. */
 const mergeKey = '<<'

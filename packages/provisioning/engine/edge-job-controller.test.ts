@@ -381,7 +381,7 @@ test('a master whose member does not come back gets its old program, and the oth
     '10.0.0.3': old,
     '10.0.0.4': old,
   })
-  // What the others have written since the snapshot stays.
+  // Changes that the others have made since the snapshot stay.
   assert.deepEqual([second.restored, second.roles.size], [0, 2])
   assert.equal(scene.machine('10.0.0.3').restarts, 0)
 })
