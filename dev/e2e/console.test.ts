@@ -65,6 +65,7 @@ test('the web console', { skip: await whyNot(), timeout: 580_000 }, async (t) =>
   await t.test('follows a log over a cut tunnel', () => followsLog(scene, page))
   await t.test('opens a shell', () => opensShell(scene, page))
   await t.test('shows the conflict of an edit, and its owner', () => editsObject(scene, page))
+  await t.test('checks the form of a cluster of several masters', () => checksForm(scene, page))
   await t.test('says that a cluster is away, and when it is back', () => seesAbsence(scene, page))
   await t.test('names the missing right to a user without rights', () => refusesStranger(scene))
   await t.test('speaks Chinese, in light colours, on a phone', () => fitsPhone(scene))
@@ -235,6 +236,29 @@ async function editsObject({ browser, cloud }: Scene, page: Page): Promise<void>
   await page.getByRole('button', { name: 'Apply and take the fields over' }).click()
   await page.getByText('owned: other-mine').waitFor()
   browser.expect(undefined)
+}
+
+/** The hub names the fault of a field while the form is filled in, and nothing is made. */
+async function checksForm({ browser, cloud }: Scene, page: Page): Promise<void> {
+  browser.expect(/status of 422/)
+  await page.getByRole('link', { name: 'New edge cluster' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('shop-9')
+  await page.getByLabel('Addresses').fill('10.0.0.[11-12]')
+  await page.getByLabel('Secret with the login').fill('shop-9-ssh')
+  await page.getByLabel('Store').selectOption('Etcd')
+  await page.getByText(/1 field to mend/).waitFor()
+  await page.getByText(/✕ .*witness/i).waitFor()
+  await page.getByLabel('Addresses').fill('10.0.0.[11-13]')
+  await page.getByLabel('Clients reach the masters').selectOption('VirtualIP')
+  await page.getByLabel('Virtual IP or balancer').fill('10.0.0.12')
+  await page.getByText(/✕ .*10\.0\.0\.12/).waitFor()
+  await assertSound({ browser }, page, 'form-fault')
+  await page.getByLabel('Virtual IP or balancer').fill('10.0.0.100')
+  await page.getByText('The hub accepts this.').waitFor()
+  await assertSound({ browser }, page, 'form')
+  browser.expect(undefined)
+  const made = await cloud.tryKubectl(['--server', cloud.server, 'get', 'edgeclusters', '-A'])
+  assert.match(`${made.stdout}${made.stderr}`, /No resources found/)
 }
 
 async function seesAbsence({ browser, cloud }: Scene, page: Page): Promise<void> {

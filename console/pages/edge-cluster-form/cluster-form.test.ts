@@ -55,6 +55,27 @@ test('filled fields become those of the object', () => {
   })
 })
 
+test('several masters name their store, and the address before them', () => {
+  const masters = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.[11-12]', secret: 'ssh' }
+  const witness = { ...emptyMachine(2, 'Witness'), addresses: '10.0.0.13', secret: 'ssh' }
+  const several = { ...emptyForm, name: 'a', store: 'Etcd', machines: [masters, witness] } as const
+  const specOf = (more: object): Readonly<Record<string, unknown>> => {
+    // The object of a form always has a spec.
+    return edgeClusterOf({ ...several, ...more })['spec'] as Readonly<Record<string, unknown>>
+  }
+  const spec = specOf({ reach: 'VirtualIP', reachAddress: ' 10.0.0.100', reachPort: '443' })
+  assert.deepEqual(spec['store'], { type: 'Etcd' })
+  assert.deepEqual(spec['highAvailability'], { type: 'VirtualIP', address: '10.0.0.100' })
+  const roles = (spec['machines'] as { role: string }[]).map(({ role }) => role)
+  assert.deepEqual(roles, ['Master', 'Witness'])
+  assert.deepEqual(
+    specOf({ reach: 'Balancer', reachAddress: 'api.example', reachPort: '443' })[
+      'highAvailability'
+    ],
+    { type: 'Balancer', address: 'api.example', port: 443 },
+  )
+})
+
 test('the hub’s faults stand at their fields, and the others over the form', () => {
   const fault = (field: string, message: string) => ({
     field,
@@ -67,6 +88,7 @@ test('the hub’s faults stand at their fields, and the others over the form', (
     fault('spec.machines[0].credentials.name', 'c'),
     fault('spec.network.podCIDR', 'd'),
     fault('metadata.name', 'e'),
+    fault('spec.highAvailability.address', 'g'),
     fault('spec.retry.attempts', 'f'),
   ])
   assert.deepEqual(
@@ -76,6 +98,7 @@ test('the hub’s faults stand at their fields, and the others over the form', (
       ['machines.0.secret', 'c'],
       ['podCIDR', 'd'],
       ['name', 'e'],
+      ['reachAddress', 'g'],
       ['', 'f'],
     ],
   )

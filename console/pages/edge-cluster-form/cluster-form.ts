@@ -8,7 +8,7 @@ export interface MachineForm {
   readonly addresses: string
   readonly port: string
   readonly user: string
-  readonly role: 'Master' | 'Node'
+  readonly role: 'Master' | 'Node' | 'Witness'
   /** The name of the Secret with the login. */
   readonly secret: string
   readonly hostKey: string
@@ -27,6 +27,14 @@ export interface ClusterForm {
   readonly podsPerNode: string
   readonly apiNames: string
   readonly mastersTakeWorkloads: boolean
+  readonly networkInterface: string
+  readonly version: string
+  readonly store: 'SQLite' | 'Etcd'
+  /** How clients from outside reach the masters. */
+  readonly reach: 'None' | 'VirtualIP' | 'Balancer'
+  readonly reachAddress: string
+  /** The port of a balancer. */
+  readonly reachPort: string
   readonly machines: readonly MachineForm[]
 }
 
@@ -54,6 +62,12 @@ export const emptyForm: ClusterForm = {
   podsPerNode: '',
   apiNames: '',
   mastersTakeWorkloads: true,
+  networkInterface: '',
+  version: '',
+  store: 'SQLite',
+  reach: 'None',
+  reachAddress: '',
+  reachPort: '',
   machines: [emptyMachine(1, 'Master')],
 }
 
@@ -65,6 +79,8 @@ export function edgeClusterOf(form: ClusterForm): Readonly<Record<string, unknow
     metadata: { name: form.name, namespace: form.namespace },
     spec: filled({
       displayName: form.displayName,
+      version: form.version,
+      networkInterface: form.networkInterface,
       network: filled({
         podCIDR: form.podCIDR,
         serviceCIDR: form.serviceCIDR,
@@ -73,9 +89,17 @@ export function edgeClusterOf(form: ClusterForm): Readonly<Record<string, unknow
       }),
       apiNames: wordsOf(form.apiNames),
       mastersTakeWorkloads: form.mastersTakeWorkloads ? undefined : false,
+      store: form.store === 'SQLite' ? undefined : { type: form.store },
+      highAvailability: highAvailabilityOf(form),
       machines: form.machines.map(machineOf),
     }),
   }
+}
+
+function highAvailabilityOf({ reach, reachAddress, reachPort }: ClusterForm): unknown {
+  if (reach === 'None') return undefined
+  const port = reach === 'Balancer' ? numberOf(reachPort) : undefined
+  return filled({ type: reach, address: reachAddress.trim(), port })
 }
 
 function machineOf(machine: MachineForm): unknown {
@@ -83,7 +107,7 @@ function machineOf(machine: MachineForm): unknown {
     addresses: wordsOf(machine.addresses) ?? [],
     port: numberOf(machine.port),
     user: machine.user,
-    role: machine.role === 'Master' ? 'Master' : undefined,
+    role: machine.role === 'Node' ? undefined : machine.role,
     credentials: { name: machine.secret },
     hostKeys: wordsOf(machine.hostKey),
     acceptNewHostKeys: machine.acceptsNewKeys ? true : undefined,
@@ -149,10 +173,19 @@ const machineFields: Readonly<Record<string, keyof MachineForm>> = {
   labels: 'labels',
 }
 
+const clusterFields: Readonly<Record<string, keyof ClusterForm>> = {
+  'spec.store.type': 'store',
+  'spec.highAvailability.type': 'reach',
+  'spec.highAvailability.address': 'reachAddress',
+  'spec.highAvailability.port': 'reachPort',
+}
+
 /** `spec.machines[1].addresses[0]` is `machines.1.addresses`. */
 function formField(field: string): string {
   const [, index, name = ''] = /^spec\.machines\[(\d+)\]\.?(\w*)/.exec(field) ?? []
   if (index !== undefined) return `machines.${index}.${machineFields[name] ?? 'addresses'}`
+  const known = clusterFields[field]
+  if (known !== undefined) return known
   const [, inner = ''] = /^(?:metadata|spec(?:\.network)?)\.(\w+)/.exec(field) ?? []
   return inner in emptyForm ? inner : ''
 }

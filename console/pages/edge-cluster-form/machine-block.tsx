@@ -28,7 +28,9 @@ export function MachineBlock(props: MachineBlockProps) {
       {...more}
     />
   )
-  const role = (['Master', 'Node'] as const).map((key) => [key, texts.roles[key]] as const)
+  const role = (['Master', 'Node', 'Witness'] as const).map(
+    (key) => [key, texts.roles[key]] as const,
+  )
   return (
     <section className="block" aria-label={title}>
       <h2>

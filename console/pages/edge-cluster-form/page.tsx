@@ -8,6 +8,7 @@ import { asHubError, type HubError } from '../../data/hub-error.ts'
 import { askJson } from '../../data/hub-request.ts'
 import { writeYaml } from '../../data/yaml-writer.ts'
 import { timeLimits } from '../../limits-table.ts'
+import { ChoiceField } from '../../parts/choice-field.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -53,6 +54,7 @@ export function EdgeClusterFormPage() {
         }}
       >
         <ClusterFields form={form} faults={faults} set={set} />
+        <ControlPlaneFields form={form} faults={faults} set={set} />
         <MachineFields form={form} faults={faults} set={set} />
         <div className="form-end">
           {fault === undefined || faults.size > Number(faults.has('')) ? undefined : (
@@ -192,28 +194,77 @@ function ClusterFields({ form, faults, set }: FieldsProps) {
           {field('podsPerNode', { placeholder: '110' })}
           {field('apiNames', { placeholder: texts.optional })}
         </div>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={form.mastersTakeWorkloads}
-            onChange={(event) => set({ mastersTakeWorkloads: event.target.checked })}
-          />
-          {texts.mastersTakeWorkloads}
-        </label>
       </fieldset>
     </>
+  )
+}
+
+function ControlPlaneFields({ form, faults, set }: FieldsProps) {
+  const texts = useTexts(both)
+  const field = (
+    key: 'version' | 'networkInterface' | 'reachAddress' | 'reachPort',
+    placeholder: string,
+  ) => (
+    <TextField
+      label={texts[key]}
+      value={form[key]}
+      fault={faults.get(key)}
+      placeholder={placeholder}
+      onChange={(value) => set({ [key]: value })}
+    />
+  )
+  const stores = (['SQLite', 'Etcd'] as const).map((key) => [key, texts.stores[key]] as const)
+  const reaches = (['None', 'VirtualIP', 'Balancer'] as const).map(
+    (key) => [key, texts.reaches[key]] as const,
+  )
+  const fault = faults.get('store') ?? faults.get('reach')
+  return (
+    <fieldset className="panel">
+      <legend>{texts.controlPlane}</legend>
+      <div className="block-choices">
+        <ChoiceField
+          label={texts.store}
+          value={form.store}
+          choices={stores}
+          onChange={(store) => set({ store })}
+        />
+        <ChoiceField
+          label={texts.reach}
+          value={form.reach}
+          choices={reaches}
+          onChange={(reach) => set({ reach })}
+        />
+      </div>
+      {fault === undefined ? undefined : <p className="fault">✕ {fault}</p>}
+      <div className="fields">
+        {form.reach === 'None' ? undefined : field('reachAddress', '10.0.0.100')}
+        {form.reach === 'Balancer' ? field('reachPort', '6443') : undefined}
+        {field('version', texts.versionHint)}
+        {field('networkInterface', texts.networkInterfaceHint)}
+      </div>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={form.mastersTakeWorkloads}
+          onChange={(event) => set({ mastersTakeWorkloads: event.target.checked })}
+        />
+        {texts.mastersTakeWorkloads}
+      </label>
+    </fieldset>
   )
 }
 
 function MachineFields({ form, faults, set }: FieldsProps) {
   const texts = useTexts(both)
   const { machines } = form
+  const fault = faults.get('machines')
   const change = (id: number, next: Partial<MachineForm>): void =>
     set({ machines: machines.map((each) => (each.id === id ? { ...each, ...next } : each)) })
   const nextId = Math.max(0, ...machines.map(({ id }) => id)) + 1
   return (
     <fieldset className="panel">
       <legend>{texts.machines}</legend>
+      {fault === undefined ? undefined : <p className="fault">✕ {fault}</p>}
       {machines.map((machine, index) => (
         <MachineBlock
           key={machine.id}
