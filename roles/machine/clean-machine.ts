@@ -38,6 +38,8 @@ export async function cleanMachine(
   }
   for (const { path } of allMachineFiles()) await rm(path, { force: true })
   await execute('systemctl', ['daemon-reload'])
+  // systemd remembers a unit that ended with an error, such as a site that lost its quorum as the other masters went.
+  await execute('systemctl', ['reset-failed', 'skerry*'])
   await removeAll(['/etc/skerry', '/run/skerry', machineDataDirectory])
   const caches = await namesIn('/var/cache')
   await removeAll(
