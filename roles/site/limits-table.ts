@@ -31,6 +31,11 @@ export const siteBounds = Object.freeze({
       ioWeight: 200,
       oomScore: -900,
     }),
+    removal: Object.freeze({
+      /** etcd refuses changes of its members for five seconds after one of them has come back. */
+      patienceMs: 15_000,
+      pauseMs: 1_000,
+    }),
     watch: Object.freeze({
       lookMs: 5_000,
       /** The interval of looks until the members agree. */
