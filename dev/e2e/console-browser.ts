@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { TestHost } from '@skerry/testing'
 
@@ -22,6 +24,12 @@ interface AxeFinding {
   readonly impact?: string
   readonly help: string
   readonly nodes: readonly { readonly target: unknown }[]
+}
+
+/** A link gets its IPv6 address a second after it is up, and Chromium aborts all requests then. */
+async function settleNetwork({ netns }: TestHost): Promise<void> {
+  const disable = 'echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6'
+  await promisify(execFile)('ip', ['netns', 'exec', netns, 'sh', '-c', disable])
 }
 
 /** Runs in each page, whose policy reports what it blocks to listeners. */
@@ -51,6 +59,7 @@ export class ConsoleBrowser implements AsyncDisposable {
 
   static async start(host: TestHost, server: string): Promise<ConsoleBrowser> {
     await mkdir(pictureDirectory, { recursive: true })
+    await settleNetwork(host)
     const directory = await mkdtemp(join(tmpdir(), 'skerry-browser-'))
     const executablePath = join(directory, 'chromium')
     // The test speaks with it over inherited pipes, which nsenter passes on.
