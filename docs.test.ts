@@ -183,6 +183,21 @@ test('every skerry command and option in a document exists', () => {
   assert.ok(commands > 20, 'the documents show commands')
 })
 
+test('each role of the README has a unit of systemd that starts a command with options that exist', () => {
+  const program = new Command('skerry')
+  addCommands(program)
+  const units = files.filter((file) => /^packaging\/systemd\/.*\.service$/.test(file))
+  const started = units.flatMap((unit) => {
+    const line = /^ExecStart=\S*\/skerry (.*)$/m.exec(read(unit))?.[1]
+    return line === undefined ? [] : [{ unit, words: line.split(' ') }]
+  })
+  for (const { unit, words } of started) assert.equal(commandFault(program, words), undefined, unit)
+  const [, table = ''] = read('README.md').split(/^## Roles$/m)
+  const roles = [...(table.split(/^## /m)[0] ?? '').matchAll(/^\| `skerry (\w+)`/gm)]
+  const named = roles.flatMap(([, role = '']) => (role === 'up' ? [] : [role]))
+  assert.deepEqual(started.map(({ words: [role = ''] }) => role).toSorted(), named.toSorted())
+})
+
 /** Returns the refusal that kubectl would get with --validate=strict, or undefined if there is none. */
 function manifestFault(kinds: readonly Kind[], value: unknown): string | undefined {
   if (!isJsonObject(value)) return 'is not an object'

@@ -122,8 +122,18 @@ test('words start roles, roles are made of packages, and nothing imports tests o
   assert.deepEqual(wrong, [])
 })
 
-test('pages of the console know no other page, and nothing of the program but types', () => {
+/** Levels of docs/howto/add-a-page.md: a folder of the console imports itself and lower ones. */
+const consoleLevels: Readonly<Record<string, number>> = {
+  words: 0,
+  data: 1,
+  parts: 2,
+  pages: 3,
+  app: 4,
+}
+
+test('pages of the console know no other page, no upper folder, and nothing of the program but types', () => {
   const wrong: string[] = []
+  const levelIn = (file: string): number => consoleLevels[file.split('/')[1] ?? ''] ?? -1
   for (const file of code.filter((each) => each.startsWith('console/') && !isTestCode(each))) {
     const [, page] = /^console\/pages\/([^/]+)\//.exec(file) ?? []
     if (/^import (?!type )[^\n]*? from '@skerry\//m.test(read(file))) {
@@ -133,6 +143,7 @@ test('pages of the console know no other page, and nothing of the program but ty
       if (!target.startsWith('.')) continue
       const resolved = join(dirname(file), target)
       if (!resolved.startsWith('console/')) wrong.push(`${file}: ${target} leaves the console`)
+      if (levelIn(resolved) > levelIn(file)) wrong.push(`${file}: ${target} is above`)
       const [, other = page] = /^console\/pages\/([^/]+)\//.exec(resolved) ?? []
       if (page !== undefined && other !== page) wrong.push(`${file}: ${target} is another page`)
     }

@@ -18,9 +18,11 @@ import { addTokenCommands } from './commands/token-commands.ts'
 import { addUpCommands } from './commands/up-commands.ts'
 import { addUserCommands } from './commands/user-commands.ts'
 import { addWitnessCommand } from './commands/witness-commands.ts'
+import { optionDescription } from './output/option-description.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
 export function addCommands(program: Command, developer?: Developer): void {
+  program.configureHelp({ optionDescription })
   addUpCommands(program)
   addRoleCommands(program)
   addWitnessCommand(program)

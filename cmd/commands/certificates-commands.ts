@@ -33,7 +33,7 @@ export function addCertificatesCommands(program: Command): void {
     .description('List and renew the certificates of the roles on this machine')
   withRoles(certificates.command('list'))
     .description('List each certificate: its purpose, when it is valid, and its state now')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText('after', listHelp)
     .addHelpText(
       'after',

@@ -11,7 +11,7 @@ interface ConsoleFlags extends ChosenHub {
 export function addConsoleCommand(program: Command): void {
   withHubFlags(program.command('console'))
     .description("Print a link to the hub's web console that logs you in once, within ten minutes")
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText(
       'after',
       example('sudo skerry console', 'skerry console --kubeconfig hub.kubeconfig -o json'),

@@ -150,7 +150,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
       'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks; provision: copied, one-machine, three-machines, batch)',
       (text) => text.split(','),
     )
-    .option('--json', 'one JSON object a line instead of a table')
+    .option('--json', 'print one JSON object per line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
     .addHelpText('after', example('./skerry bench store', 'sudo ./skerry bench main --record'))
     .action(async (name: string, options: BenchFlags) => {

@@ -33,7 +33,7 @@ function addViews(edge: Command): void {
     .description(
       'List edge clusters: their phase, finished steps, machines, and the present problem',
     )
-    .option('-A, --all-namespaces', 'of every namespace')
+    .option('-A, --all-namespaces', 'list those of every namespace')
     .addHelpText(
       'after',
       example('skerry edge-cluster list', 'skerry edge-cluster list --all-namespaces -o json'),
@@ -75,7 +75,10 @@ function addLogs(edge: Command): void {
   onEdge(edge.command('logs'))
     .description('Print everything that the attempts of a step printed, without secrets')
     .argument('<name>')
-    .argument('<step>', 'as "skerry edge-cluster get" lists it; @ and a machine if several did it')
+    .argument(
+      '<step>',
+      'step as "skerry edge-cluster get" lists it; add @ and a machine if several did it',
+    )
     .addHelpText(
       'after',
       example(
@@ -118,7 +121,7 @@ function addStepCommands(edge: Command): void {
 
 function addHolding(edge: Command): void {
   onEdge(edge.command('cancel'))
-    .description('Break off the steps that run; "retry" continues')
+    .description('Cancel the running steps; "retry" continues')
     .argument('<name>')
     .addHelpText('after', example('skerry edge-cluster cancel branch-7'))
     .action(async (name: string, flags: EdgeFlags) => {
@@ -142,7 +145,7 @@ function addHolding(edge: Command): void {
 
 function addMake(edge: Command): void {
   onEdge(edge.command('make'))
-    .description('Make a cluster that was checked alone, with "create edge-cluster --check --keep"')
+    .description('Make a cluster that was only checked, with "create edge-cluster --check --keep"')
     .argument('<name>')
     .addHelpText('after', example('skerry edge-cluster make branch-7'))
     .action(async (name: string, flags: EdgeFlags) => {

@@ -25,10 +25,13 @@ function addCreate(create: Command): void {
     .option('--store <kind>', 'sqlite or etcd (default: etcd for several masters)', toStore)
     .option('--virtual-ip <address>', 'address that the masters hold in turn')
     .option('--virtual-router-id <number>', 'its number in their network, 1 to 255', toCount)
-    .option('--balancer <address[:port]>', 'balancer of yours before the masters', toBalancer)
-    .option('--display-name <text>', 'name for people')
+    .option('--balancer <address[:port]>', 'your own balancer before the masters', toBalancer)
+    .option('--display-name <text>', 'name that people see')
     .option('--hub-server <url>', 'address at which the machines reach the hub (default: its own)')
-    .option('--network-interface <name>', "has the machines' addresses in the cluster, e.g. eth0")
+    .option(
+      '--network-interface <name>',
+      "interface with the machines' addresses in the cluster, e.g. eth0",
+    )
     .option('--pod-cidr <range>', 'addresses of pods (default: 10.42.0.0/16)')
     .option('--service-cidr <range>', 'addresses of services (default: 10.43.0.0/16)')
     .option('--pods-per-node <number>', 'pods that a node runs at most (default: 110)', toCount)
@@ -62,7 +65,7 @@ function addNodes(add: Command): void {
   onEdge(withMachineOptions(add.command('nodes')))
     .description('Let the hub make nodes of further machines, some at the same time')
     .argument('<name>', 'name of the EdgeCluster')
-    .option('--via-site', 'let the agent of the cluster itself dial them')
+    .option('--via-site', 'let the agent of the cluster itself dial the machines')
     .option('--from <file>', 'lines of address,user,port,credentials,labels')
     .addHelpText(
       'after',

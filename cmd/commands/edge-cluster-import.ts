@@ -14,7 +14,7 @@ export function addImport(program: Command): void {
   )
     .description('Import a cluster that exists (K3s, upstream, managed): its agent connects it')
     .argument('<name>', 'name of the EdgeCluster, and of the Cluster on the hub')
-    .option('--display-name <text>', 'name for people')
+    .option('--display-name <text>', 'name that people see')
     .option('--hub-server <url>', 'address at which the agent reaches the hub (default: its own)')
     .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
     .option(
@@ -51,9 +51,9 @@ ${example(
 /** Adds the command that prints what the imported cluster needs. */
 export function addJoinManifest(edge: Command): void {
   onEdge(edge.command('join-manifest'))
-    .description('Print the manifest, with a token, that connects a cluster that is imported')
+    .description('Print the manifest, with a token, that connects an imported cluster')
     .argument('<name>')
-    .option('--command', 'print the command for a machine instead, which reaches the cluster')
+    .option('--command', 'print the command for a machine that reaches the cluster instead')
     .addHelpText(
       'after',
       example(

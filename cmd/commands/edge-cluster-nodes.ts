@@ -16,7 +16,7 @@ function addRemove(edge: Command): void {
   onEdge(edge.command('remove-node'))
     .description('Take a machine out of an edge cluster: drain it, remove its node, and clean it')
     .argument('<name>')
-    .argument('<address>', 'of the machine; a range of the object is split around it')
+    .argument('<address>', 'address of the machine; a range of the object is split around it')
     .option('--dead', deadText)
     .option('--wait', waitText)
     .addHelpText(

@@ -11,7 +11,9 @@ type Flags = Omit<EdgeOptions, 'name'>
 
 /** Adds the commands that change the machines of many edge clusters: their program, their options, their images. */
 export function addEdgeJobCommands(program: Command): void {
-  addUpgrade(program.command('upgrade').description('Give machines another version of the program'))
+  addUpgrade(
+    program.command('upgrade').description('Upgrade machines to another version of the program'),
+  )
   addConfigure(program.command('configure').description('Give machines other options'))
   addPullImages(program)
   const job = program
@@ -25,10 +27,10 @@ export function addEdgeJobCommands(program: Command): void {
 function addUpgrade(upgrade: Command): void {
   withJobOptions(upgrade.command('edge-cluster'))
     .description('Give the machines of edge clusters another version, one after another')
-    .option('--to <version>', 'as "skerry edge-cluster versions" lists it')
+    .option('--to <version>', 'version, as "skerry edge-cluster versions" lists it')
     .option('--package <digest>', 'offline package of the hub, instead of --to')
     .option('--package-key <path>', 'file with the public key that must have signed it')
-    .option('--pull-image <name>', 'pull this image before (repeatable)', collect, [])
+    .option('--pull-image <name>', 'pull this image first (repeatable)', collect, [])
     .option('--pull-secret <name>', 'Secret with credentials for registries')
     .addHelpText(
       'after',
@@ -69,7 +71,12 @@ function addConfigure(configure: Command): void {
     .option('--site-runtime-config <entry>', 'api=true or api=false (repeatable)', collect, [])
     .option('--site-defaults', "remove everything that was configured for the site's role")
     .option('--node-log-level <level>', 'error, info or debug')
-    .option('--node-reserved-address <ip>', 'no service may take it (repeatable)', collect, [])
+    .option(
+      '--node-reserved-address <ip>',
+      'address that no service may take (repeatable)',
+      collect,
+      [],
+    )
     .option('--node-defaults', "remove everything that was configured for the nodes' role")
     .addHelpText(
       'after',
@@ -122,7 +129,7 @@ interface PullFlags extends Omit<JobFlags, 'names'> {
 function addViews(job: Command): void {
   onEdge(job.command('list'))
     .description('List jobs: their work, phase, machines, and the present problem')
-    .option('-A, --all-namespaces', 'of every namespace')
+    .option('-A, --all-namespaces', 'list those of every namespace')
     .addHelpText('after', example('skerry edge-job list', 'skerry edge-job list -A -o json'))
     .action(async (flags: Flags & { allNamespaces: boolean | undefined }) => {
       const { printEdgeJobs } = await import('../client/edge-jobs.ts')

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import type { LogLevel } from '@skerry/base'
 import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
@@ -12,16 +12,21 @@ export function addEtcdCommand(program: Command): void {
     .description('Serve etcd’s v3 API from one process: for clients of etcd on a small node')
     .option('--data-dir <path>', 'directory for its state', `${dataDirectoryDefault}/etcd`)
     .option('--name <name>', 'the name of the member', 'default')
-    .option(
-      '--listen-client-urls <urls>',
-      'serve here: https://<ip>:<port>, unix:///<path>, or http:// on loopback; separated by commas',
-      toUrls,
-      ['http://127.0.0.1:2379'],
+    .addOption(
+      new Option(
+        '--listen-client-urls <urls>',
+        'serve here: https://<ip>:<port>, unix:///<path>, or http:// on loopback; separated by commas',
+      )
+        .argParser(toUrls)
+        .default(['http://127.0.0.1:2379'], 'http://127.0.0.1:2379'),
     )
     .option('--advertise-client-urls <urls>', 'URLs in the member list (default: the same)', toUrls)
     .option('--cert-file <path>', 'certificate of the server, PEM')
     .option('--key-file <path>', 'its key, PEM')
-    .option('--trusted-ca-file <path>', 'clients need a certificate of these authorities, PEM')
+    .option(
+      '--trusted-ca-file <path>',
+      'authorities that must have issued clients’ certificates, PEM',
+    )
     .option(
       '--client-cert-allowed-cn <name>',
       'only certificates with this common name are good (repeatable)',
@@ -34,7 +39,7 @@ export function addEtcdCommand(program: Command): void {
     .option('--auto-compaction-retention <time>', 'keep history this long, e.g. 1h', toLife)
     .option(
       '--watch-progress-notify-interval <time>',
-      'how often quiet watches that ask for it hear the revision (default: 10m)',
+      'interval at which quiet watches that ask for it get the revision (default: 10m)',
       toInterval,
     )
     .addHelpText('after', example('skerry etcd --data-dir /var/lib/skerry/etcd'))

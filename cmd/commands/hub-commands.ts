@@ -253,7 +253,7 @@ function addAgent(program: Command): void {
     .option('--probe-port <number>', 'serve /livez and /readyz over HTTP on this port', toPort)
     .option(
       '--metrics-bind-address <host:port>',
-      'serve /metrics over HTTP at this address, e.g. 127.0.0.1:9273 (default: nowhere)',
+      'serve /metrics over HTTP at this address, e.g. 127.0.0.1:9273 (default: not served)',
       toHostPort,
     )
     .addHelpText(
@@ -318,7 +318,7 @@ interface ClusterFlags extends ChosenHub {
 }
 
 function onHub(command: Command): Command {
-  return withHubFlags(command).option('-o, --output <format>', 'json', toJson)
+  return withHubFlags(command).option('-o, --output <format>', 'output format: json', toJson)
 }
 
 function addRevoke(cluster: Command): void {

@@ -26,8 +26,8 @@ export function addLeave(cluster: Command): void {
   withWayOptions(role(cluster.command('leave')))
     .description('Remove a cluster from its hub or from Karmada; its agent must be stopped')
     .argument('<name>', 'name of the cluster there')
-    .option('--hub <url>', 'the value that its agent uses')
-    .option('--karmada <url>', 'the value that its agent uses')
+    .option('--hub <url>', 'the address that its agent uses')
+    .option('--karmada <url>', 'the address that its agent uses')
     .option(
       '--data-dir <path>',
       `data directory of its agent (default: ${join(dataDirectoryDefault, 'agent')})`,

@@ -51,7 +51,7 @@ function addLogin(program: Command): void {
     .option('--output-file <path>', "kubeconfig to merge into (default: kubectl's)")
     .option('--host-names', 'address clusters by their host names instead of by path')
     .option('--prefix <text>', 'prefix of each name, if other contexts have the same names', '')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText(
       'after',
       example(
@@ -76,7 +76,7 @@ function addLogout(program: Command): void {
   program
     .command('logout <hub>')
     .description('End the login for a hub, here and at its issuer; contexts stay')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText('after', example('skerry logout https://hub.example.com:7443'))
     .action(async (hub: string, { output }: { output: string | undefined }) => {
       const { logOut } = await import('../client/login.ts')

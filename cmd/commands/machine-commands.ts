@@ -59,12 +59,12 @@ function addInstallPackage(machine: Command): void {
     .requiredOption('--public-key-file <path>', 'key of the operator who must have signed it')
     .option(
       '--packages-dir <path>',
-      'has the package in a directory named by its digest, and all files in blobs/sha256',
+      'directory with the package in a directory named by its digest, and all files in blobs/sha256',
       join(dataDirectoryDefault, 'packages'),
     )
     .option(
       '--images-dir <path>',
-      'where the node looks for image archives when it starts',
+      'directory where the node looks for image archives when it starts',
       join(dataDirectoryDefault, 'images'),
     )
     .addHelpText(
@@ -103,7 +103,7 @@ function addClean(machine: Command): void {
 function addNodeReady(machine: Command): void {
   onSiteNode(machine.command('node-ready'))
     .description('Exit with 0 if a node of the site on this machine is Ready')
-    .option('--since <seconds>', 'by a report after this Unix time', toSeconds)
+    .option('--since <seconds>', 'count only a report after this Unix time', toSeconds)
     .addHelpText('after', example('skerry machine node-ready shop-7'))
     .action(async (name: string, { dataDir, since = 0 }: { dataDir: string; since?: number }) => {
       const { ifThere, resources } = await import('@skerry/client')
@@ -236,11 +236,11 @@ function addDrainNode(machine: Command): void {
     .description('Keep pods off a node of the site, and move those that it has')
     .option(
       '--timeout <duration>',
-      'end with an error then',
+      'time after which it ends with an error',
       toLife,
       machineBounds.drain.timeoutDefault,
     )
-    .option('--cordon-only', 'move none')
+    .option('--cordon-only', 'do not move its pods')
     .addHelpText(
       'after',
       `

@@ -46,7 +46,7 @@ function joining(command: Command): Command {
     .option('--max-pods <number>', 'pods that the node runs at most', toPods)
     .option(
       '--network-interface <name>',
-      "has the machine's address in the cluster (default: the one on the way to the server)",
+      "interface with the machine's address in the cluster (default: the one on the way to the server)",
     )
     .option('--label <key=value>', 'label of the node (repeatable)', collectLabel, {})
     .option(
@@ -56,8 +56,13 @@ function joining(command: Command): Command {
       [],
     )
     .option('--proxy <url>', 'HTTP proxy for packages, images and the way to a hub', toLineProxy)
-    .option('--proxy-credentials', 'it wants the login in /etc/skerry/proxy-credentials')
-    .option('--direct <host>', 'host, range or domain without proxy (repeatable)', collect, [])
+    .option('--proxy-credentials', 'the proxy requires the login in /etc/skerry/proxy-credentials')
+    .option(
+      '--direct <host>',
+      'host, range or domain to reach without the proxy (repeatable)',
+      collect,
+      [],
+    )
 }
 
 function addJoinNode(machine: Command): void {

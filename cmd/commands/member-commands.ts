@@ -17,9 +17,9 @@ export function addMemberCommands(site: Command): void {
 function addMembers(site: Command): void {
   site
     .command('members')
-    .description('List the masters of a site with --etcd embedded, and how their etcd is')
+    .description('List the masters of a site with --etcd embedded, and the health of their etcd')
     .option('--data-dir <path>', "data directory of this machine's master", siteDataDirectory)
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText('after', example('skerry site members', 'skerry site members -o json'))
     .action(async (options: { dataDir: string; output: 'json' | undefined }) => {
       const { printMembers } = await import('../client/site-members.ts')
@@ -51,7 +51,7 @@ function addRecover(site: Command): void {
     .option('--etcd-program <path>', 'an etcd of 3.5.13 or newer, next to its etcdutl')
     .option('--master-name <name>', 'its name, if the data directory has lost it')
     .option('--advertise-address <ip>', 'its IPv4 address, if the data directory has lost it')
-    .option('--yes', 'do it without a question')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
       example(

@@ -68,7 +68,7 @@ function addCreate(offline: Command): void {
     .option('--image-ref <name>', 'image to pull with skopeo (repeatable)', collect, [])
     .option(
       '--cache-dir <path>',
-      'keeps downloads for the next package',
+      'directory that keeps downloads for the next package',
       join(homedir(), '.cache', 'skerry', 'package'),
     )
     .option(
@@ -134,9 +134,9 @@ function collectArchitecture(text: string, previous: Architecture[]): Architectu
 function addShow(offline: Command): void {
   offline
     .command('show')
-    .description('Show what a package says that it has; "verify" checks whether that is true')
+    .description('Show the contents that a package declares; "verify" checks them')
     .argument('<directory>')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText('after', example('skerry package show branch.skerry'))
     .action(async (directory: string, { output }: { output: string | undefined }) => {
       const { readPackage } = await import('../../roles/package/show-package.ts')
@@ -156,7 +156,7 @@ function addVerify(offline: Command): void {
     .description('Check the signature of a package, every file of it, and that there is no other')
     .argument('<directory>')
     .requiredOption('--public-key <path>', 'public key of the operator')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText('after', example('skerry package verify branch.skerry --public-key operator.pub'))
     .action(async (directory: string, { publicKey, output }: VerifyFlags) => {
       const { verifyPackage } = await import('../../roles/package/show-package.ts')

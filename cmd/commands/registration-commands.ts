@@ -18,7 +18,7 @@ export function addRegistrationCommands(cluster: Command): void {
 }
 
 function onHub(command: Command): Command {
-  return withHubFlags(command).option('-o, --output <format>', 'json', toJson)
+  return withHubFlags(command).option('-o, --output <format>', 'output format: json', toJson)
 }
 
 function addJoinCommand(cluster: Command): void {

@@ -204,7 +204,7 @@ function addNode(program: Command): void {
     .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
     .option(
       '--server <url>',
-      'address of the control plane; only to join (repeatable: others, if one does not answer)',
+      'address of the control plane; only to join (repeatable: the next one is tried if one does not answer)',
       toServers,
       [],
     )

@@ -26,7 +26,7 @@ export function addTokenCommands(program: Command): void {
     .option('--machine', 'print a line for a bare machine, which installs the program first')
     .option('--master', 'for a further master of a site with --etcd embedded; it gets all its keys')
     .option('--witness', 'for a witness of such a site, which votes and gets no key of the masters')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText(
       'after',
       example(

@@ -89,7 +89,7 @@ function addStatus(program: Command): void {
       'Show the state of everything that runs: versions, cluster, node and tunnel, each with its age',
     )
     .addHelpText('after', example('skerry status', 'skerry status -o json'))
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
     .action(async (options: { dataDir: string; output?: string }) => {
       const { formatStatus, readStatus } = await import('../../roles/up/status.ts')
       const report = await readStatus(options.dataDir)
@@ -223,7 +223,7 @@ function addImage(program: Command): void {
     command
       .option('--node-dir <path>', "the node's data directory", join(dataDirectoryDefault, 'node'))
       .option('--run-dir <path>', "the node's run directory", join(runDirectoryDefault, 'node'))
-      .option('-o, --output <format>', 'json', toJson)
+      .option('-o, --output <format>', 'output format: json', toJson)
   withNode(image.command('import <archive>'))
     .description('Import an OCI layout or "docker save" archive')
     .addHelpText('after', example('skerry image import app.tar'))

@@ -50,5 +50,5 @@ function addAdd(user: Command): void {
 function onHub(command: Command): Command {
   return command
     .option('--data-dir <path>', 'data directory of the hub', join(dataDirectoryDefault, 'hub'))
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-o, --output <format>', 'output format: json', toJson)
 }

@@ -54,7 +54,7 @@ export function withAccessOptions(command: Command): Command {
     )
     .option(
       '--new-encryption-key',
-      'make a key where pki/encryption.yaml is lost; Secrets of the old one stay unreadable',
+      'make a new key if pki/encryption.yaml is lost; Secrets under the old one stay unreadable',
     )
     .option('--authentication-config <file>', 'AuthenticationConfiguration: issuers of tokens')
     .option('--token-auth-file <file>', 'lines of token,user,uid,"groups"')

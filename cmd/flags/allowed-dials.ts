@@ -17,7 +17,7 @@ export function withAllowedDials(command: Command): Command {
     )
     .option(
       '--allow-dial-dir <path>',
-      'directory whose files have further ones, one a line; read again at each dial',
+      'directory with files that list more of them, one per line; read again at each dial',
     )
 }
 

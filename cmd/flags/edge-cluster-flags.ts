@@ -5,6 +5,6 @@ import { toJson } from './option-values.ts'
 /** Adds the options of every command on an edge cluster. */
 export function onEdge(command: Command): Command {
   return withHubFlags(command)
-    .option('-n, --namespace <name>', 'of the EdgeCluster', 'default')
-    .option('-o, --output <format>', 'json', toJson)
+    .option('-n, --namespace <name>', 'namespace of the EdgeCluster', 'default')
+    .option('-o, --output <format>', 'output format: json', toJson)
 }

@@ -13,13 +13,21 @@ export function withJobOptions(command: Command): Command {
     .option('--masters', 'only on masters')
     .option('--nodes', 'only on machines of role Node')
     .option('--machine <address>', 'only on this machine (repeatable)', collect, [])
-    .option('--machines-at-once <number>', 'of one cluster (default: 1)', toAmount)
+    .option(
+      '--machines-at-once <number>',
+      'machines of one cluster at the same time (default: 1)',
+      toAmount,
+    )
     .option('--clusters-at-once <number>', 'clusters at the same time (default: 5)', toAmount)
     .option(
       '--failure-tolerance <number>',
       'machines that may fail, or a part such as 10% (default: 0)',
     )
-    .option('--timeout <seconds>', 'until a machine must be Ready again (default: 300)', toAmount)
+    .option(
+      '--timeout <seconds>',
+      'time until a machine must be Ready again, in seconds (default: 300)',
+      toAmount,
+    )
     .option('--require-confirmation', 'wait on each machine until somebody confirms')
     .option('--skip-check <name>', `${checks.join(', ')} (repeatable)`, toCheck, [])
     .option('--dry-run', 'let the hub check the job and print it; change nothing')

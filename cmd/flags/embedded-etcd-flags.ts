@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { EmbeddedEtcdOptions, JoiningOptions } from '../../roles/site/etcd/embedded-options.ts'
@@ -41,11 +41,10 @@ export function withEmbeddedEtcdOptions(command: Command): Command {
       'embedded: run an etcd as a child process, alone or with other masters',
       toKind,
     )
-    .option(
-      '--etcd-backup-every <duration>',
-      'interval of snapshots on this disk',
-      toIntervalMs,
-      12 * hourMs,
+    .addOption(
+      new Option('--etcd-backup-every <duration>', 'interval of snapshots on this disk')
+        .argParser(toIntervalMs)
+        .default(12 * hourMs, '12h'),
     )
     .option('--etcd-backups-kept <number>', 'snapshots that stay on this disk', toCount, 5)
     .option(
@@ -60,25 +59,24 @@ export function withMemberOptions(command: Command): Command {
   return command
     .option(
       '--etcd-program <path>',
-      'an etcd of 3.5.13 or newer (default: that of PATH, or Debian 13’s is installed in the data directory)',
+      'etcd 3.5.13 or newer (default: the one in PATH; without one, Debian 13’s is installed in the data directory)',
     )
     .option(
       '--etcd-heartbeat <ms>',
-      'milliseconds between heartbeats of etcd: about the round trip between the masters; elections take ten',
+      'milliseconds between heartbeats of etcd, about the round trip between the masters; an election takes ten of them',
       toHeartbeat,
       100,
     )
-    .option(
-      '--etcd-quota-bytes <bytes>',
-      'size of the file of etcd from which it refuses writes',
-      toBytes,
-      2 * gibibyte,
+    .addOption(
+      new Option('--etcd-quota-bytes <bytes>', 'size of etcd’s file at which it refuses writes')
+        .argParser(toBytes)
+        .default(2 * gibibyte, '2 GiB'),
     )
     .option('--etcd-client-port <number>', 'port of etcd for clients', toPort, 2379)
     .option('--etcd-peer-port <number>', 'port of etcd for the other masters', toPort, 2380)
     .option(
       '--join <url>',
-      'become a further member of the site at this address; only the first time',
+      'join the site at this address as another member; only at the first start',
       toServer,
     )
     .option(

@@ -8,13 +8,13 @@ export function withMachineOptions(command: Command): Command {
   return command
     .option(
       '--machine <[user@]address[:port]>',
-      'a machine, or several as 10.0.0.[11-14]; root and 22 if omitted (repeatable)',
+      'a machine, or several as 10.0.0.[11-14]; user root and port 22 if omitted (repeatable)',
       collect,
       [],
     )
-    .option('--credentials <secret>', 'Secret of the namespace with the login of the machines')
-    .option('--password-file <path>', 'make that Secret: file with the password')
-    .option('--private-key-file <path>', 'make that Secret: file with a private key')
+    .option('--credentials <secret>', 'Secret in that namespace with the login of the machines')
+    .option('--password-file <path>', 'make that Secret from a file with the password')
+    .option('--private-key-file <path>', 'make that Secret from a file with a private key')
     .option('--passphrase-file <path>', 'file with the passphrase of the private key')
     .option(
       '--sudo-password-file <path>',
@@ -29,10 +29,10 @@ export function withMachineOptions(command: Command): Command {
     .option('--accept-new-host-keys', 'accept and keep the first key that each machine shows')
     .option(
       '--jump <[user@]address[:port]>',
-      'log in to this host first, and reach them from there',
+      'log in to this host first, and reach the machines from there',
     )
     .option('--jump-credentials <secret>', 'Secret with its login (default: that of the machines)')
-    .option('--via-cluster <name>', 'let the agent of this registered cluster dial them')
+    .option('--via-cluster <name>', 'let the agent of this registered cluster dial the machines')
     .option('--label <key=value>', 'label of the nodes (repeatable)', collectLabel, {})
     .option('--at-once <number>', 'machines that are worked on at a time (default: 10)', toCount)
     .option(

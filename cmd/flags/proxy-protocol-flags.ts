@@ -10,7 +10,7 @@ export interface ProxyProtocolFlags {
 export function withProxyProtocol(command: Command): Command {
   return command.option(
     '--proxy-protocol-from <cidr>',
-    'connections from there start with a PROXY header, which names the client (repeatable)',
+    'connections from this range start with a PROXY header, which names the client (repeatable)',
     collect,
     [],
   )

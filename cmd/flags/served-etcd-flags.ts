@@ -21,8 +21,11 @@ export function withServedEtcd(command: Command): Command {
       (text: string) => text.split(',').filter((url) => url !== ''),
     )
     .option('--serve-etcd-cert-file <path>', 'its certificate, PEM')
-    .option('--serve-etcd-key-file <path>', 'the key of that, PEM')
-    .option('--serve-etcd-trusted-ca-file <path>', 'its clients need a certificate of these, PEM')
+    .option('--serve-etcd-key-file <path>', 'its key, PEM')
+    .option(
+      '--serve-etcd-trusted-ca-file <path>',
+      'authorities that must have issued its clients’ certificates, PEM',
+    )
     .option(
       '--serve-etcd-client-cert-allowed-cn <name>',
       'only certificates with this common name are good (repeatable)',

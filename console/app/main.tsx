@@ -20,7 +20,7 @@ import { WatchStream, type StreamSocket } from '../data/watch-stream.ts'
 import { LoginPage } from '../pages/login/page.tsx'
 import { Loading } from '../parts/answer-state.tsx'
 import { language } from '../words/language.ts'
-import { showTheme } from '../words/theme.ts'
+import { showTheme } from './theme.ts'
 import { Shell } from './shell.tsx'
 
 type Login =

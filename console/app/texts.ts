@@ -28,9 +28,9 @@ export const appTexts = inBoth({
       `The clock of this computer differs from the hub’s by ${span}; ages follow the hub.`,
     notFound: 'There is no such page',
     toFleet: 'Go to the fleet',
-    newVersion: 'The hub has a newer console.',
+    newVersion: 'The hub serves a newer version of the console.',
     reload: 'Load it',
-    broken: 'This page broke',
+    broken: 'This page has failed',
   },
   zh: {
     fleet: '总览',

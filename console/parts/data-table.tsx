@@ -1,6 +1,6 @@
 /** A table of thousands of rows: fixed heights, only the visible ones drawn, sorted by a click, walked by keys. */
 import { useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
-import { useNarrow } from '../data/use-narrow.ts'
+import { useNarrow } from './use-narrow.ts'
 import { viewLimits } from '../limits-table.ts'
 import { useTexts } from '../words/language.ts'
 import { rowWindow, scrollToRow } from './row-window.ts'

@@ -8,7 +8,7 @@ import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { styleNonce } from '../data/style-nonce.ts'
+import { styleNonce } from './style-nonce.ts'
 
 interface YamlEditorProps {
   readonly label: string

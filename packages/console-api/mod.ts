@@ -11,5 +11,5 @@ export {
   consoleTarget,
   type ReadConsoleFile,
 } from './files/files-route.ts'
-export { readJsonBody } from './answers/json-body.ts'
+export { readJsonBody } from './request/json-body.ts'
 export { createConsoleRoutes, type ConsoleRoutes } from './console-routes.ts'

@@ -45,7 +45,7 @@ import {
 import type { ControlPlaneOptions } from './control-plane-options.ts'
 import { frontProxiesOf, publishAuthentication } from './front-proxy.ts'
 import { openStore, type ControlPlaneStore } from './open-store.ts'
-import { kindsOf, type OpenPlane, type PlaneRole } from './plane-part.ts'
+import { kindsOf, type OpenPlane, type PlanePart, type PlaneRole } from './plane-part.ts'
 import { requireAuthority, requireStore } from './require-store.ts'
 import { servedKinds } from './served-kinds.ts'
 import { serverOptions, tlsOf, type ServedRole } from './server-options.ts'
@@ -58,6 +58,8 @@ export interface ControlPlane<Plane extends OpenPlane = OpenPlane>
   readonly server: ApiServer
   /** The plane as the parts of its role have it. */
   readonly opened: Plane
+  /** The parts of its role, open. */
+  readonly parts: readonly PlanePart<Plane>[]
   backup: ControlPlaneStore['backup']
   /** Issues every certificate again that its authorities can issue. */
   renewCertificates(): Promise<void>
@@ -161,6 +163,7 @@ async function openControlPlane<Plane extends OpenPlane>(
     ...base,
     server,
     opened: server.serving.plane,
+    parts: server.serving.parts,
     objects: server.objects,
     backup: (targetPath) => store.backup(targetPath),
     renewCertificates: () => keeper.renewAll(),

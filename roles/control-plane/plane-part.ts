@@ -61,7 +61,18 @@ export interface PlanePart<Plane extends OpenPlane = OpenPlane> {
    * the role stops.
    */
   tasks?(plane: Plane): Promise<readonly Task[]> | readonly Task[]
+  /**
+   * Called once, before any other question about the plane, for a part whose answers share something. Its answers
+   * take the place of the part's own.
+   */
+  open?(plane: Plane): OpenedPart<Plane>
 }
+
+/** The answers of a part that has made what they share. */
+export type OpenedPart<Plane extends OpenPlane> = Pick<
+  PlanePart<Plane>,
+  'routes' | 'access' | 'localApis' | 'audit' | 'tasks'
+>
 
 /** Everything that a role adds to a control plane. */
 export interface PlaneRole<Plane extends OpenPlane = OpenPlane> {
@@ -84,6 +95,15 @@ export async function kindsOf(
   return kinds
 }
 
+/** Opens each part that shares something among its answers; called once for a plane. */
+export function openParts<Plane extends OpenPlane>(
+  parts: readonly PlanePart<Plane>[],
+  plane: Plane,
+): PlanePart<Plane>[] {
+  return parts.map((part) => ({ ...part, ...part.open?.(plane) }))
+}
+
+/** Returns the answers of the parts, which are open. */
 export function servingOf<Plane extends OpenPlane>(
   parts: readonly PlanePart<Plane>[],
   plane: Plane,

@@ -14,7 +14,13 @@ import type { AccessFiles } from './access-files.ts'
 import type { Renewal } from './certificate-upkeep.ts'
 import type { ControlPlaneOptions } from './control-plane-options.ts'
 import type { FrontProxies } from './front-proxy.ts'
-import { servingOf, type OpenPlane, type PlaneRole } from './plane-part.ts'
+import {
+  openParts,
+  servingOf,
+  type OpenPlane,
+  type PlanePart,
+  type PlaneRole,
+} from './plane-part.ts'
 
 export interface ServerParts {
   readonly base: Omit<OpenPlane, 'server' | 'objects'>
@@ -31,9 +37,10 @@ export interface ServedRole<Plane extends OpenPlane> extends PlaneRole<Plane> {
   readonly kinds: readonly Kind[]
 }
 
-/** The serving of a control plane's API server, with the plane that its parts were asked with. */
+/** The serving of a control plane's API server, with the plane that its parts were asked with, and these parts. */
 export interface ServingPlane<Plane extends OpenPlane> extends Serving {
   readonly plane: Plane
+  readonly parts: readonly PlanePart<Plane>[]
 }
 
 /** Returns the options of a control plane's API server, from the plane's own options, files and parts. */
@@ -52,10 +59,12 @@ export function serverOptions<Plane extends OpenPlane>(
     serving(server) {
       const { objects } = server
       const plane = open({ ...base, server, objects })
-      const { access: extra, routes = [], ...more } = servingOf(parts, plane)
+      const opened = openParts(parts, plane)
+      const { access: extra, routes = [], ...more } = servingOf(opened, plane)
       return {
         ...more,
         plane,
+        parts: opened,
         access: createDefaultAccess({ ...usual, extra }, context)(objects),
         routes: [...routes, ...issuerRoutes(serviceAccounts, `${tokenIssuer}/openid/v1/jwks`)],
       }

@@ -151,7 +151,7 @@ export async function startHub(options: HubOptions, context: RoleContext): Promi
   // From here on the server runs until its users have ended: a leader releases its lease.
   serving[Symbol.dispose]()
   stack.defer(() => connections.own.closeAll('the hub stops'))
-  const tasks = [plane.upkeep, ...(await tasksOf(parts, plane.opened))]
+  const tasks = [plane.upkeep, ...(await tasksOf(plane.parts, plane.opened))]
   const owned = stack.move()
   return {
     plane,

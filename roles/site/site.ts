@@ -134,7 +134,7 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   await using plane = await startControlPlane(planeOptions(options, context), role, scope)
   // From here on the server runs until its users have ended: a leader releases its lease.
   serving[Symbol.dispose]()
-  const tasks = await tasksOf(parts, plane.opened)
+  const tasks = await tasksOf(plane.parts, plane.opened)
   const { address } = plane.server
   const path = join(options.dataDir, 'admin.kubeconfig')
   const adminFile = { path, name: options.name, server: localServer(address) }

@@ -3,7 +3,7 @@ import { inBoth } from '../../words/language.ts'
 export const texts = inBoth({
   en: {
     title: 'Access',
-    hint: 'A ClusterAccess says who may do what in which clusters; roles say it for the hub itself.',
+    hint: 'A ClusterAccess grants users rights in clusters; roles grant rights at the hub itself.',
   },
   zh: {
     title: '访问权限',

@@ -3,7 +3,7 @@ import { inBoth } from '../../words/language.ts'
 export const texts = inBoth({
   en: {
     title: 'Applications',
-    hint: 'Policies decide where objects of the hub go; a binding says where one is, and how it does there.',
+    hint: 'Policies decide which clusters get an object of the hub; its binding shows where it is and how it is doing.',
   },
   zh: {
     title: '应用',

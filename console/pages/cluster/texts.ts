@@ -21,7 +21,7 @@ export const texts = inBoth({
     pods: 'Pods',
     cpu: 'CPU used',
     memory: 'Memory used',
-    lastHeard: 'Last heard',
+    lastHeard: 'Last report',
     parent: 'Part of',
     labels: 'Labels',
     message: 'Message',
@@ -37,7 +37,7 @@ export const texts = inBoth({
     tunnel: (number: number) => `Tunnel ${number}`,
     noTunnel: 'No tunnel is open.',
     pushed: 'The hub dials this cluster itself; it has no tunnel.',
-    lastEnd: 'The last one ended',
+    lastEnd: 'Last tunnel ended',
     opened: 'Opened',
     roundTrip: 'Round trip',
     received: 'Received',
@@ -46,7 +46,7 @@ export const texts = inBoth({
     agent: 'Agent',
     kubeconfig: 'Kubeconfig',
     kubeconfigHint:
-      'This kubeconfig leads through the hub and logs in as you, with skerry’s plugin for kubectl. It holds no secret.',
+      'This kubeconfig leads through the hub and logs in as you, with Skerry’s plugin for kubectl. It contains no secret.',
   },
   zh: {
     clusters: '集群',

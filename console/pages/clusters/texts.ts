@@ -14,7 +14,7 @@ export const texts = inBoth({
     memory: 'Memory',
     labels: 'Labels',
     message: 'Message',
-    seen: 'Last heard',
+    seen: 'Last report',
     label: (text: string) => `Label ${text}`,
     empty: 'The fleet has no cluster that you may see',
     through: (parent: string) => `in ${parent}`,

@@ -13,8 +13,8 @@ export const texts = inBoth({
       version: 'Version',
       state: 'State',
     },
-    attention: 'Needs a look',
-    allWell: 'Nothing needs a look: every cluster that was heard is well.',
+    attention: 'Needs attention',
+    allWell: 'Nothing needs attention: every cluster that reports is healthy.',
     places: 'Places',
     noPlace: {
       region: 'No region',
@@ -26,7 +26,7 @@ export const texts = inBoth({
     noLabel: 'No such label',
     more: (count: number) => `${count} more`,
     empty: 'The fleet has no cluster that you may see',
-    emptyHint: 'Connect an existing cluster: print a command on the hub, and run it there.',
+    emptyHint: 'Connect an existing cluster: the hub prints a command to run in that cluster.',
     nodes: (ready: number, total: number) => `${ready} of ${total} nodes ready`,
   },
   zh: {

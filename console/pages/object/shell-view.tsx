@@ -9,7 +9,7 @@ import {
   shellPath,
   stdinMessage,
 } from '../../data/exec-frames.ts'
-import { giveStylesNonce } from '../../data/style-nonce.ts'
+import { giveStylesNonce } from '../../parts/style-nonce.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'

@@ -15,7 +15,7 @@ export const texts = inBoth({
     download: 'Download',
     noLines: 'No line has come yet.',
     noPods: 'It has no pods at the moment.',
-    gap: 'The way to the log was interrupted; it goes on where it stopped.',
+    gap: 'The connection to the log was interrupted; the log goes on where it stopped.',
     shellEnded: (code: number) => (code < 0 ? 'The shell ended.' : `The shell ended with ${code}.`),
     shellLost: 'The connection to the shell broke. Its program has been stopped.',
     openAgain: 'Open another shell',

@@ -1,7 +1,7 @@
 import { StatusError } from '@skerry/api'
 import type { Route } from '@skerry/apiserver'
 import type { Clock } from '@skerry/base'
-import { UserPlaces } from '../answers/user-places.ts'
+import { UserPlaces } from '../request/user-places.ts'
 import { consoleBounds } from '../limits-table.ts'
 import { readAuditQuery } from './audit-query.ts'
 import { searchAudit } from './search-audit.ts'

@@ -2,7 +2,7 @@ import { StatusError } from '@skerry/api'
 import type { Objects, Route } from '@skerry/apiserver'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { clusterStatesPath, maySeeCluster } from '@skerry/gateway'
-import { jsonAnswer } from '../answers/json-answer.ts'
+import { jsonAnswer } from '../request/json-answer.ts'
 import type { TunnelHistory } from './tunnel-history.ts'
 
 export interface HistoryRouteDeps {

@@ -1,6 +1,6 @@
 import { StatusError } from '@skerry/api'
 import type { Route } from '@skerry/apiserver'
-import { UserPlaces } from '../answers/user-places.ts'
+import { UserPlaces } from '../request/user-places.ts'
 import { consoleBounds } from '../limits-table.ts'
 import type { TabDeps } from './serve-tab.ts'
 

@@ -73,6 +73,8 @@ async function logIn(
       client.on('error', (error: Error) => settle(() => reject(error))())
       try {
         client.connect({ ...configOf(attempt), ...(sock === undefined ? {} : { sock }) })
+        // Every command is some small messages in turn. If TCP gathered them, each would wait 40 ms.
+        client.setNoDelay(true)
       } catch (error) {
         // The library reads the private key here, before it dials.
         settle(() => reject(new UnreadableKeyError(error)))()

@@ -24,38 +24,24 @@ export interface ConsoleOptions {
 
 /** Serves the web console: logs browsers in, and gives them the pages. */
 export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
-  const opened = new WeakMap<OpenHub, Opened>()
-  const openedFor = (hub: OpenHub): Opened => {
-    const known = opened.get(hub)
-    const all = known ?? { sessions: openSessions(hub, login), reading: openRoutes(hub) }
-    opened.set(hub, all)
-    return all
-  }
   return {
     retarget: consoleTarget,
-    routes(hub) {
-      const { sessions, reading } = openedFor(hub)
+    open(hub) {
+      const sessions = openSessions(hub, login)
+      const reading = openRoutes(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      return [sessions.route, files, ...reading.routes, explainRoute(hub), nodeJoinRoute(hub)]
-    },
-    access(hub) {
-      const { sessions, reading } = openedFor(hub)
+      const pages = [explainRoute(hub), nodeJoinRoute(hub)]
       const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
       return {
-        authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
-        callers: sessions.callers,
+        routes: () => [sessions.route, files, ...reading.routes, ...pages],
+        access: () => ({
+          authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
+          callers: sessions.callers,
+        }),
+        tasks: () => [sessions.sweep, reading.run],
       }
     },
-    tasks(hub) {
-      const { sessions, reading } = openedFor(hub)
-      return [sessions.sweep, reading.run]
-    },
   }
-}
-
-interface Opened {
-  readonly sessions: ConsoleSessions
-  readonly reading: ConsoleRoutes
 }
 
 function openRoutes({

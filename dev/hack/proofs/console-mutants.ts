@@ -1,0 +1,105 @@
+/** Mutants of what the web console promises. */
+import type { Mutant } from './mutant.ts'
+
+export const mutants: readonly Mutant[] = [
+  {
+    proof: 'one stream carries a list, its changes and a Table, as the server has them',
+    test: 'roles/hub/hub-console-watches.test.ts',
+    file: 'packages/console-api/watches/watched-list.ts',
+    find: '    if (event) this.#events.push(event)',
+    replace: '    if (event && this.#events.length > 0) this.#events.push(event)',
+  },
+  {
+    proof:
+      'a tab goes on at its revision, and gets a new snapshot if the server no longer has that',
+    test: 'roles/hub/hub-console-watches.test.ts',
+    file: 'packages/console-api/watches/watched-list.ts',
+    find: 'return isBehind ? undefined : at',
+    replace: 'return at',
+  },
+  {
+    proof: 'a watch is refused by the rights of its user, and others go on',
+    test: 'roles/hub/hub-console-watches.test.ts',
+    file: 'packages/console-api/watches/serve-tab.ts',
+    find: `    if (!frame || !tab.take(frame, scope.signal)) webSocket.close(1008, 'unexpected frame')`,
+    replace:
+      '    if (!frame || !tab.take(frame, scope.signal) || frame.id > 1) webSocket.close(1008)',
+  },
+  {
+    proof:
+      'a user whose token is removed loses the session and its open watches within the time of the check',
+    test: 'roles/hub/hub-console-sessions.test.ts',
+    file: 'packages/console-api/sessions/session-authenticator.ts',
+    find: `if (found?.user.name !== name || (found.user.uid ?? '') !== uid) throw unauthorized()`,
+    replace: 'if (found?.user.name !== name) return { name, uid, groups: [], extra: {} }',
+  },
+  {
+    proof: 'an interrupted list keeps its items and the time at which they were right',
+    test: 'console/data/watched-list.test.ts',
+    file: 'console/data/watched-list.ts',
+    find: `const asOfMs = this.#view.phase === 'live' ? nowMs : this.#view.asOfMs`,
+    replace: 'const asOfMs = nowMs',
+  },
+  {
+    proof: 'a log goes on where it stopped, with one mark for each break',
+    test: 'console/data/follow-log.test.ts',
+    file: 'console/data/follow-log.ts',
+    find: 'if (tail.resumeTime(name) !== undefined && failures === 0) {',
+    replace: 'if (tail.resumeTime(name) !== undefined) {',
+  },
+  {
+    proof: 'an edited text has neither status nor bookkeeping, and keeps the uid',
+    test: 'console/data/editable-object.test.ts',
+    file: 'console/data/editable-object.ts',
+    find: `  'resourceVersion',
+`,
+    replace: `  'resourceVersion',
+  'uid',
+`,
+  },
+  {
+    proof: 'markup in a log is text',
+    test: 'console/data/sgr-spans.test.ts',
+    file: 'console/data/sgr-spans.ts',
+    find: `const clean = text.replaceAll(unwanted, '')`,
+    replace: `const clean = text.replaceAll(/<[^>]*>/g, '')`,
+  },
+  {
+    proof: 'the cookie counts for the pages of the hub alone',
+    test: 'roles/hub/hub-console-sessions.test.ts',
+    file: 'packages/console-api/sessions/session-cookie.ts',
+    find: 'return isOwn ? secret : undefined',
+    replace: 'return isOwn || secret ? secret : undefined',
+  },
+  {
+    proof: 'a user has at most 16 sessions, and failed logins of an address are bounded',
+    test: 'roles/hub/hub-console-sessions.test.ts',
+    file: 'packages/console-api/sessions/session-store.ts',
+    find: 'own.length - perUserMax + 1',
+    replace: 'own.length - perUserMax - 1',
+  },
+  {
+    proof:
+      'a tab that takes nothing makes its watch stale, and gets a snapshot when it takes again',
+    test: 'roles/hub/hub-console-watches.test.ts',
+    file: 'packages/console-api/watches/watched-list.ts',
+    find: `        at = undefined
+        out.note({ id, state: 'stale'`,
+    replace: `        out.note({ id, state: 'stale'`,
+  },
+  {
+    proof: 'frames that break the protocol end their stream alone, and so do too many streams',
+    test: 'roles/hub/hub-console-watches.test.ts',
+    file: 'packages/console-api/watches/watches-route.ts',
+    find: `      using _place = places.take(admitted.user.name)
+`,
+    replace: '',
+  },
+  {
+    proof: 'opening without end is refused to a tab, and its stream lives',
+    test: 'roles/hub/hub-console-watches.test.ts',
+    file: 'packages/console-api/watches/serve-tab.ts',
+    find: 'if (this.#running.size >= watchesMax || this.#opensTooFast()) {',
+    replace: 'if (this.#running.size >= watchesMax && this.#opensTooFast()) {',
+  },
+]
