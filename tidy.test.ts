@@ -38,6 +38,7 @@ const levelOf: Readonly<Record<string, number>> = {
   'controller-runtime': 3,
   'service-proxy': 3,
   apiserver: 4,
+  'edge-apps': 4,
   controllers: 5,
   scheduler: 5,
   kubelet: 5,

@@ -20,6 +20,7 @@ import {
   withEmbeddedEtcdOptions,
   type EmbeddedEtcdFlags,
 } from '../flags/embedded-etcd-flags.ts'
+import { withEdgeApps, type EdgeAppsFlags } from '../flags/edge-apps-flags.ts'
 import { withEtcdOptions } from '../flags/etcd-flags.ts'
 import { withKindOptions } from '../flags/kind-flags.ts'
 import {
@@ -39,6 +40,12 @@ import { addMemberCommands } from './member-commands.ts'
 
 const siteDataDirectory = `${dataDirectoryDefault}/site`
 
+const siteExamples: readonly string[] = [
+  'skerry site --name branch-7 --data-dir /var/lib/skerry/site',
+  'skerry site --etcd embedded --advertise-address 10.0.0.5',
+  'skerry site --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
+]
+
 /** The roles: programs that serve until they are stopped. */
 export function addRoleCommands(program: Command): void {
   addSite(program)
@@ -53,7 +60,9 @@ function addSite(program: Command): void {
       ),
     ),
   )
-  addMemberCommands(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site))))
+  addMemberCommands(
+    withEdgeApps(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))),
+  )
   withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
@@ -99,14 +108,7 @@ function addSite(program: Command): void {
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .option('--virtual-clusters', 'present groups of its nodes as clusters of their own on the hub')
-    .addHelpText(
-      'after',
-      example(
-        'skerry site --name branch-7 --data-dir /var/lib/skerry/site',
-        'skerry site --etcd embedded --advertise-address 10.0.0.5',
-        'skerry site --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379',
-      ),
-    )
+    .addHelpText('after', example(...siteExamples))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
       const machines = { programs: await machineProgramsOf(options) }
@@ -146,6 +148,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     servedEtcd: servedEtcdOf(flags, dataDir),
     control: {
       controllers: { isDisabled: flags.disableControllerManager },
+      edgeApps: { systems: flags.edgeApps },
       scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
     },
     aggregation: {
@@ -370,6 +373,7 @@ interface SiteFlags
     NetworkFlags,
     NodeRangeFlags,
     PartFlags,
+    EdgeAppsFlags,
     OwnAgentFlags,
     FrontProxyFlags,
     AccessFlags,

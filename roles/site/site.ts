@@ -23,6 +23,7 @@ import type { EmbeddedEtcdOptions } from './etcd/embedded-options.ts'
 import type { EmbeddedEtcd } from './etcd/start-embedded.ts'
 import { certificates } from './parts/certificates.ts'
 import { controllers, type ControllersOptions } from './parts/controllers.ts'
+import { edgeApps, type EdgeAppsOptions } from './parts/edge-apps.ts'
 import { hubAgent } from './parts/hub-agent.ts'
 import type { CommonSettings } from './masters/master-directory.ts'
 import { leadership } from './parts/leadership.ts'
@@ -72,6 +73,7 @@ export interface SiteOptions {
 /** The work on objects that this process does itself. */
 interface ControlOptions {
   controllers?: ControllersOptions
+  edgeApps?: EdgeAppsOptions
   scheduler?: SchedulerOptions
 }
 
@@ -99,6 +101,7 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     scheduler(scheduling),
+    edgeApps(options.control?.edgeApps ?? {}),
     hubAgent(agent && { ...agent, dataDir, name }, isShared),
     program({ ...options.machines, archiveDirectory, role: 'site' }),
   ]

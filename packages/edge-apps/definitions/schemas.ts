@@ -1,0 +1,72 @@
+import type { JSONSchemaProps } from '@skerry/api'
+
+/** Shapes that the tables of definitions share. */
+export const text: JSONSchemaProps = Object.freeze({ type: 'string' })
+export const texts: JSONSchemaProps = Object.freeze({ type: 'array', items: text })
+export const textMap: JSONSchemaProps = Object.freeze({
+  type: 'object',
+  additionalProperties: text,
+})
+export const flag: JSONSchemaProps = Object.freeze({ type: 'boolean' })
+export const count: JSONSchemaProps = Object.freeze({ type: 'integer', format: 'int32' })
+
+/** Content that is checked where it is used: the server's own kinds know more of it than a copy of their schema. */
+export const open: JSONSchemaProps = Object.freeze({
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
+})
+
+export function fields(
+  properties: Readonly<Record<string, JSONSchemaProps>>,
+  required: readonly string[] = [],
+): JSONSchemaProps {
+  return { type: 'object', properties, ...(required.length > 0 ? { required: [...required] } : {}) }
+}
+
+export function listOf(items: JSONSchemaProps): JSONSchemaProps {
+  return { type: 'array', items }
+}
+
+export function mapOf(values: JSONSchemaProps): JSONSchemaProps {
+  return { type: 'object', additionalProperties: values }
+}
+
+/** The part of every spec that the originals do not have. */
+export const groupPolicy: JSONSchemaProps = fields({
+  childEdits: { type: 'string', enum: ['PutBack', 'Keep'] },
+  vanishedGraceSeconds: { type: 'integer', format: 'int32', minimum: 0 },
+  maxUpdating: {
+    'x-kubernetes-int-or-string': true,
+    'x-kubernetes-validations': [
+      {
+        rule: "type(self) == int ? self > 0 : self.matches('^[1-9][0-9]?%$|^100%$')",
+        message: 'must be a positive number or a share such as 25%',
+      },
+    ],
+  },
+})
+
+/** The part of every status that the originals do not have. */
+export const groupStatus: Readonly<Record<string, JSONSchemaProps>> = Object.freeze({
+  observedGeneration: { type: 'integer', format: 'int64' },
+  groups: listOf(
+    fields({
+      name: text,
+      child: text,
+      phase: text,
+      reason: text,
+      message: text,
+      nodes: count,
+      readyNodes: count,
+    }),
+  ),
+})
+
+export const labelSelector: JSONSchemaProps = fields({
+  matchLabels: textMap,
+  matchExpressions: listOf(
+    fields({ key: text, operator: text, values: texts }, ['key', 'operator']),
+  ),
+  /** It has no effect in SuperEdge, and none here. */
+  annotations: textMap,
+})

@@ -1,0 +1,31 @@
+import type { ControllerDefinition } from '@skerry/controller-runtime'
+import { appController } from './children/app-controller.ts'
+import type { DefinedKind } from './definitions/definition.ts'
+import { superedgeKinds } from './definitions/superedge-table.ts'
+import { serviceGridKind } from './superedge/service-grids.ts'
+import { deploymentGridKind, statefulSetGridKind } from './superedge/workload-grids.ts'
+import { nodeGroupController } from './units/node-group-controller.ts'
+import { nodeSettingsController } from './units/node-settings-controller.ts'
+import { nodeUnitController } from './units/node-unit-controller.ts'
+
+/** A system whose kinds of applications are served. */
+export interface EdgeSystem {
+  readonly kinds: readonly DefinedKind[]
+  /** Creates its controllers; each run has its own. */
+  readonly controllers: () => readonly ControllerDefinition[]
+}
+
+/** The systems, by the word that an option has for each. */
+export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
+  superedge: {
+    kinds: superedgeKinds,
+    controllers: () => [
+      appController(deploymentGridKind),
+      appController(statefulSetGridKind),
+      appController(serviceGridKind),
+      nodeSettingsController,
+      nodeUnitController,
+      nodeGroupController,
+    ],
+  },
+})

@@ -1,0 +1,28 @@
+/** The limits of this package that callers cannot set, by the file that enforces them. */
+export const edgeAppsBounds = Object.freeze({
+  appController: Object.freeze({
+    /** The children of which a controller remembers what the server made of their content; others are applied again. */
+    appliedMax: 20_000,
+    /** The number of children of one application that are written at the same time. */
+    writesMax: 16,
+    /** Nodes change in crowds: an application looks once at all changes of this time. */
+    nodeDelayMs: 50,
+  }),
+  childPlan: Object.freeze({
+    /** The groups of one application: each has an entry in its status, which must fit into an object. */
+    groupsMax: 2_000,
+  }),
+  groupPolicy: Object.freeze({
+    /** The time that a vanished group keeps its child if the application says nothing: that of a node that is away. */
+    vanishedGraceSecondsDefault: 300,
+  }),
+  foundUnits: Object.freeze({
+    /** The units that one group makes of nodes' labels. */
+    unitsMax: 2_000,
+  }),
+  installDefinitions: Object.freeze({
+    /** The time between two looks at a definition that is not served yet. */
+    lookMs: 100,
+    retry: Object.freeze({ initialMs: 500, maxMs: 30_000 }),
+  }),
+})

@@ -1,0 +1,8 @@
+/**
+ * edge-apps: applications that run in many places of one cluster, by the kinds of other systems. One engine makes the
+ * children of each group of nodes; a system's kinds are a thin layer over it. It uses only the API, through client, so
+ * that it also runs against upstream Kubernetes. It directs no traffic, and makes no cluster of a group.
+ * Start reading at children/child-plan.ts, then superedge/grid-children.ts.
+ */
+export { runEdgeApps } from './run-edge-apps.ts'
+export { removeEdgeApps } from './definitions/install-definitions.ts'

@@ -1,0 +1,91 @@
+import { equalJson, type Node } from '@skerry/api'
+import { ifThere, resources, type Change } from '@skerry/client'
+import {
+  dropFinalizer,
+  watch,
+  type ControllerContext,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import { appliedBy } from '../children/app-controller.ts'
+import { isReady } from '../groups/label-groups.ts'
+import { edgeAppsBounds } from '../limits-table.ts'
+import { byUnit, unitIndex, unitsOf } from './node-settings-controller.ts'
+import { unitStatus } from './unit-status.ts'
+import { isActive, isMember, nodeUnits, unitWords, type NodeUnit } from './unit.ts'
+
+const { nodeDelayMs } = edgeAppsBounds.appController
+
+/** Reports the state of each unit, and lets one go when no node has its settings any more. */
+export const nodeUnitController: ControllerDefinition = {
+  name: 'nodeunit-controller',
+  watches: [
+    watch(nodeUnits, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
+    watch(resources.nodes, {
+      keysOf: unitsOfNode,
+      indexes: { [byUnit]: unitIndex },
+      delayMs: nodeDelayMs,
+    }),
+  ],
+  reconcile,
+}
+
+function unitsOfNode({ object, old }: Change<Node>, context: ControllerContext): string[] {
+  const isSame =
+    old !== undefined &&
+    isReady(old) === isReady(object) &&
+    equalJson([old.metadata.labels, unitIndex(old)], [object.metadata.labels, unitIndex(object)])
+  if (isSame) return []
+  const members = context
+    .informer(nodeUnits)
+    .list()
+    .filter((unit) => isMember(unit, object) || (old !== undefined && isMember(unit, old)))
+    .map(({ metadata }) => metadata.name ?? '')
+  return [...new Set([...members, ...unitIndex(object), ...(old ? unitIndex(old) : [])])]
+}
+
+async function reconcile(
+  name: string,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const unit = context.informer(nodeUnits).get({ name })
+  if (!unit) return
+  if (!isActive(unit)) return release(unit, context, signal)
+  const { deletionTimestamp, finalizers = [], resourceVersion } = unit.metadata
+  if (deletionTimestamp === undefined && !finalizers.includes(unitWords.unitFinalizer)) {
+    const metadata = { finalizers: [...finalizers, unitWords.unitFinalizer], resourceVersion }
+    const request = { name, type: 'merge', patch: { metadata }, fieldManager: appliedBy } as const
+    // The write leads to the next look.
+    return void (await ifThere(context.client(nodeUnits).patch(request, signal)))
+  }
+  if (deletionTimestamp !== undefined) tellHeld(unit, context)
+  const members = context
+    .informer(resources.nodes)
+    .list()
+    .filter((node) => isMember(unit, node))
+  const status = unitStatus(unit, members, (node) => unitsOf(node, context))
+  if (equalJson(unit.status ?? {}, status)) return
+  await ifThere(context.client(nodeUnits).updateStatus({ ...unit, status }, signal))
+}
+
+async function release(
+  unit: NodeUnit,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const held = context.informer(resources.nodes).byIndex(byUnit, unit.metadata.name ?? '')
+  // The last node that loses its settings leads to the next look.
+  if (held.length > 0) return
+  const { unitFinalizer: finalizer } = unitWords
+  await dropFinalizer({ object: unit, resource: nodeUnits, finalizer }, context, signal)
+}
+
+/** Says, in SuperEdge's words, why a unit stays. */
+function tellHeld(unit: NodeUnit, { events }: ControllerContext): void {
+  const { autonomyLevel } = unit.spec ?? {}
+  events.event(unit, {
+    type: 'Warning',
+    reason: `The nodeunit whose autonomyLevel is ${autonomyLevel} is not allowed to be deleted`,
+    message: 'Before deleting, please adjust the autonomyLevel of nodeunit to L3',
+  })
+}

@@ -1,0 +1,108 @@
+import type { KubeObject, LabelSelectorFields, Node, Taint } from '@skerry/api'
+import type { KnownResource } from '@skerry/client'
+import { memberTest } from '../groups/group-members.ts'
+
+/** A condition without times: it says what is so now. */
+export interface UnitCondition {
+  readonly type: string
+  readonly status: 'True'
+  readonly reason: string
+  readonly message: string
+}
+
+export interface NodeUnit extends KubeObject {
+  readonly spec?: {
+    readonly type?: string
+    readonly unschedulable?: boolean
+    readonly autonomyLevel?: string
+    readonly nodes?: readonly string[]
+    readonly selector?: LabelSelectorFields
+    readonly setNode?: {
+      readonly labels?: Readonly<Record<string, string>>
+      readonly annotations?: Readonly<Record<string, string>>
+      readonly taints?: readonly Taint[]
+    }
+  }
+  readonly status?: {
+    readonly readyRate?: string
+    readonly readyNodes?: readonly string[]
+    readonly notReadyNodes?: readonly string[]
+    readonly conditions?: readonly UnitCondition[]
+  }
+}
+
+export interface NodeGroup extends KubeObject {
+  readonly spec?: {
+    readonly nodeUnits?: readonly string[]
+    readonly selector?: LabelSelectorFields
+    readonly autoFindNodeKeys?: readonly string[]
+  }
+  readonly status?: {
+    readonly unitNumber?: number
+    readonly nodeUnits?: readonly string[]
+    readonly conditions?: readonly UnitCondition[]
+  }
+}
+
+const group = 'site.superedge.io'
+const version = 'v1alpha2'
+
+export const nodeUnits: KnownResource<NodeUnit> = Object.freeze({
+  group,
+  version,
+  resource: 'nodeunits',
+  kind: 'NodeUnit',
+  isNamespaced: false,
+})
+
+export const nodeGroups: KnownResource<NodeGroup> = Object.freeze({
+  group,
+  version,
+  resource: 'nodegroups',
+  kind: 'NodeGroup',
+  isNamespaced: false,
+})
+
+/** SuperEdge's words on nodes and units. */
+export const unitWords = Object.freeze({
+  /** The value of the label on a node whose key is the name of a unit. */
+  member: 'nodeunits.superedge.io',
+  /** The value of the label on a unit whose key is the name of a group. */
+  grouped: 'nodegroups.superedge.io',
+  unitFinalizer: 'site.superedge.io/nodeunit',
+  groupFinalizer: 'site.superedge.io/finalizer',
+  foundBy: 'site.superedge.io/node-group-auto-keys-hash',
+  /** The type of units that a group makes. */
+  foundType: 'unit-node-edge',
+})
+
+/** Returns the groups of a unit. */
+export function groupsOfUnit({ metadata }: NodeUnit): string[] {
+  return Object.entries(metadata.labels ?? {})
+    .filter(([, value]) => value === unitWords.grouped)
+    .map(([key]) => key)
+    .toSorted()
+}
+
+const tests = new WeakMap<NodeUnit, (node: Node) => boolean>()
+
+/** Objects of an informer never change, so that each selector is read once. A selector that is none selects nothing. */
+export function isMember(unit: NodeUnit, node: Node): boolean {
+  let test = tests.get(unit)
+  if (!test) {
+    test = memberTest(unit.spec ?? {})
+    tests.set(unit, test)
+  }
+  return test(node)
+}
+
+/** A unit that is being deleted lets its nodes go, unless it is a cluster of its own. */
+export function isActive({ metadata, spec }: NodeUnit): boolean {
+  return metadata.deletionTimestamp === undefined || (spec?.autonomyLevel ?? 'L3') !== 'L3'
+}
+
+/** The older unit comes first: what it sets on a node stays if a newer one asks for something else. */
+export function byAge(a: KubeObject, b: KubeObject): number {
+  const ageA = `${a.metadata.creationTimestamp ?? ''} ${a.metadata.name}`
+  return ageA < `${b.metadata.creationTimestamp ?? ''} ${b.metadata.name}` ? -1 : 1
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@skerry/client'
+import { startEdgeWorld, type EdgeWorld } from '../testing/edge-world.ts'
+import { nodeGroups, nodeUnits } from './unit.ts'
+
+async function startHalls(): Promise<EdgeWorld> {
+  const world = await startEdgeWorld(['superedge'])
+  await world.eventually(resources.customResourceDefinitions, (all) =>
+    all.some(({ metadata }) => metadata.name === 'nodegroups.site.superedge.io') ? true : undefined,
+  )
+  await world.node('n1', { disk: 'ssd' })
+  await world.node('n2', {}, false)
+  await world.eventually(nodeUnits, () => true)
+  await world.create(nodeUnits, {
+    apiVersion: 'site.superedge.io/v1alpha2',
+    kind: 'NodeUnit',
+    metadata: { name: 'hall-a' },
+    spec: { nodes: ['n1', 'n2', 'nosuch'], setNode: { labels: { hall: 'a' } } },
+  })
+  return world
+}
+
+const labelsOf = (
+  world: EdgeWorld,
+  name: string,
+  isWanted: (labels: Record<string, string>) => boolean,
+) =>
+  world.eventually(resources.nodes, (all) => {
+    const labels = all.find(({ metadata }) => metadata.name === name)?.metadata.labels ?? {}
+    return isWanted(labels) ? labels : undefined
+  })
+
+test('a unit shows its ready nodes, puts its settings on them, and takes them along when it is deleted', async () => {
+  await using world = await startHalls()
+  const status = await world.eventually(nodeUnits, ([each]) =>
+    each?.status?.readyRate === '1/2' ? each.status : undefined,
+  )
+  assert.deepEqual(status, { readyRate: '1/2', readyNodes: ['n1'], notReadyNodes: ['n2'] })
+  const labels = await labelsOf(world, 'n1', ({ hall }) => hall === 'a')
+  assert.deepEqual(labels, { disk: 'ssd', hall: 'a', 'hall-a': 'nodeunits.superedge.io' })
+  await world.cluster.resource(nodeUnits).delete({ name: 'hall-a' }, world.signal)
+  await world.eventually(nodeUnits, (all) => (all.length === 0 ? true : undefined))
+  assert.deepEqual(await labelsOf(world, 'n1', () => true), { disk: 'ssd' })
+})
+
+test('a unit above L3 is not deleted, in SuperEdge’s words, until it is L3 again', async () => {
+  await using world = await startHalls()
+  await world.patch(nodeUnits, { name: 'hall-a' }, { spec: { autonomyLevel: 'L4' } })
+  const conditions = await world.eventually(nodeUnits, ([each]) => each?.status?.conditions)
+  assert.equal(conditions[0]?.reason, 'LevelNotSupported')
+  await world.cluster.resource(nodeUnits).delete({ name: 'hall-a' }, world.signal)
+  const event = await world.eventually(resources.events, (all) =>
+    all.find(({ reason = '' }) => reason.includes('L4')),
+  )
+  assert.equal(event.reason, 'The nodeunit whose autonomyLevel is L4 is not allowed to be deleted')
+  assert.equal(event.message, 'Before deleting, please adjust the autonomyLevel of nodeunit to L3')
+  await world.patch(nodeUnits, { name: 'hall-a' }, { spec: { autonomyLevel: 'L3' } })
+  await world.eventually(nodeUnits, (all) => (all.length === 0 ? true : undefined))
+})
+
+test('a group gives its units’ nodes a label with the unit, and takes it away', async () => {
+  await using world = await startHalls()
+  await world.create(nodeGroups, {
+    apiVersion: 'site.superedge.io/v1alpha2',
+    kind: 'NodeGroup',
+    metadata: { name: 'region' },
+    spec: { nodeUnits: ['hall-a'] },
+  })
+  await labelsOf(world, 'n2', ({ region }) => region === 'hall-a')
+  const status = await world.eventually(nodeGroups, ([each]) => each?.status)
+  assert.deepEqual(status, { unitNumber: 1, nodeUnits: ['hall-a'] })
+  await world.cluster.resource(nodeGroups).delete({ name: 'region' }, world.signal)
+  await labelsOf(world, 'n2', ({ region }) => region === undefined)
+})
+
+test('two units that set one label otherwise: the older one wins, and the other says so', async () => {
+  await using world = await startHalls()
+  await labelsOf(world, 'n1', ({ hall }) => hall === 'a')
+  await world.create(nodeUnits, {
+    apiVersion: 'site.superedge.io/v1alpha2',
+    kind: 'NodeUnit',
+    metadata: { name: 'later' },
+    spec: {
+      selector: { matchLabels: { disk: 'ssd' } },
+      setNode: { labels: { hall: 'b', rack: '1' } },
+    },
+  })
+  await labelsOf(world, 'n1', ({ hall, rack }) => hall === 'a' && rack === '1')
+  const [condition] = await world.eventually(
+    nodeUnits,
+    (all) => all.find(({ metadata }) => metadata.name === 'later')?.status?.conditions,
+  )
+  assert.deepEqual(condition, {
+    type: 'Conflict',
+    status: 'True',
+    reason: 'OtherUnitFirst',
+    message: 'label hall is set by unit hall-a (e.g. on node n1)',
+  })
+})
