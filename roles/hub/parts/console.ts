@@ -12,7 +12,10 @@ import { clusterResource, parentOf } from '@skerry/fleet-kinds'
 import { version } from '../../runtime/version.ts'
 import { readConsoleFiles } from '../console/console-files.ts'
 import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
+import { hubInfoAuthorizer, hubInfoRoute } from '../console/hub-info-route.ts'
 import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
+import { registrationsAuthorizer, registrationsRoute } from '../console/registrations-route.ts'
+import { usersAuthorizer, usersRoute } from '../console/users-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -36,13 +39,14 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     routes(hub) {
       const { sessions, reading } = openedFor(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      return [sessions.route, files, ...reading.routes, explainRoute(hub), nodeJoinRoute(hub)]
+      const asUser = [explainRoute, nodeJoinRoute, registrationsRoute, usersRoute, hubInfoRoute]
+      return [...sessions.routes, files, ...reading.routes, ...asUser.map((route) => route(hub))]
     },
     access(hub) {
       const { sessions, reading } = openedFor(hub)
-      const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
+      const own = [...sessions.authorizers, consoleFilesAuthorizer, reading.authorizer]
       return {
-        authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
+        authorizers: [...own, ...asUserAuthorizers],
         callers: sessions.callers,
       }
     },
@@ -52,6 +56,14 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     },
   }
 }
+
+const asUserAuthorizers = [
+  explainAuthorizer,
+  nodeJoinAuthorizer,
+  registrationsAuthorizer,
+  usersAuthorizer,
+  hubInfoAuthorizer,
+]
 
 interface Opened {
   readonly sessions: ConsoleSessions
