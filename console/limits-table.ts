@@ -68,4 +68,8 @@ export const viewLimits = Object.freeze({
   logTailLines: 1_000,
   terminalLines: 5_000,
   eventsMax: 500,
+  /** The hub's own bound of machines in one cluster, for ranges of addresses. */
+  machinesMax: 1_000,
+  /** Nodes that joined, on the page that waits for them. */
+  joinedRows: 50,
 })

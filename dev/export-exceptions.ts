@@ -40,9 +40,6 @@ const commands = [
   'cmd/client/cluster-describe.ts describeCluster',
   'cmd/client/cluster-describe.ts readCluster',
   'cmd/client/cluster-list.ts statePrinter',
-  'cmd/client/user-tokens.ts createUserToken',
-  'cmd/client/user-tokens.ts listUserTokens',
-  'cmd/client/user-tokens.ts removeUserTokens',
 ]
 
 /** Tables of names and numbers: a test goes through all of them, or up to a bound. */

@@ -8,7 +8,7 @@ import { createCluster, createHttpsTransport, loadKubeconfig } from '@skerry/cli
 import { clusterAccessResource } from '@skerry/fleet-kinds'
 import { registerCluster, startTestHub } from '../../testing/scenes/test-fleet.ts'
 import { writeHubKubeconfig } from './hub-kubeconfig.ts'
-import { createUserToken } from './user-tokens.ts'
+import { createUserToken } from '../../roles/admin/user-tokens.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
 

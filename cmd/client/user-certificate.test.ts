@@ -12,7 +12,7 @@ import { unpackClients } from '@skerry/testing'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { writeHubKubeconfig } from './hub-kubeconfig.ts'
 import { currentCertificate } from './user-certificate.ts'
-import { createUserToken } from './user-tokens.ts'
+import { createUserToken } from '../../roles/admin/user-tokens.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const hourMs = 3_600_000

@@ -32,6 +32,12 @@ export const pageTable: readonly PageEntry[] = [
     link: { section: 'look', icon: 'list', title: (texts) => texts.clusters },
   },
   {
+    path: '/clusters/:cluster/add-nodes',
+    page: lazy(async () => ({
+      default: (await import('../pages/add-nodes/page.tsx')).AddNodesPage,
+    })),
+  },
+  {
     path: '/clusters/:cluster/:tab?',
     page: lazy(async () => ({ default: (await import('../pages/cluster/page.tsx')).ClusterPage })),
   },

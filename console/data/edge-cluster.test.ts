@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { leadingStep, stepMs, stepsDone, wishPatch, type EdgeStep } from './edge-cluster.ts'
+import {
+  leadingStep,
+  shownKeys,
+  stepMs,
+  stepsDone,
+  wishPatch,
+  type EdgeStep,
+} from './edge-cluster.ts'
 
 const steps: readonly EdgeStep[] = [
   { name: 'Preflight', machine: '10.0.0.11', state: 'Done' },
@@ -23,7 +30,7 @@ test('wishes of a person are the annotations that the hub reads', () => {
     [
       {
         ask: 'accept-host-keys',
-        machine: { address: '10.0.0.11', role: 'Node', unknownHostKey: 'SHA256:x' },
+        machine: { address: '10.0.0.11', unknownHostKey: 'SHA256:x' },
       },
       annotations('accept-host-keys', '10.0.0.11=SHA256:x'),
     ],
@@ -46,4 +53,22 @@ test('the time of a running step counts on', () => {
   assert.ok(done && running)
   assert.equal(stepMs(running, Date.parse('2026-01-01T00:00:09Z')), 9_000)
   assert.equal(stepMs(done, 0), undefined)
+})
+
+test('the keys of jump hosts are compared before those of the machines behind them', () => {
+  const edge = {
+    metadata: { name: 'a', namespace: 'default' },
+    spec: {},
+    status: {
+      machines: [
+        { address: '10.0.0.11', role: 'Node' as const, unknownHostKey: 'SHA256:m' },
+        { address: '10.0.0.12', role: 'Node' as const, hostKey: 'SHA256:n' },
+      ],
+      jumps: [{ address: 'gate', port: 2222, unknownHostKey: 'SHA256:j' }],
+    },
+  }
+  assert.deepEqual(shownKeys(edge), [
+    { address: 'gate:2222', unknownHostKey: 'SHA256:j' },
+    { address: '10.0.0.11', unknownHostKey: 'SHA256:m' },
+  ])
 })

@@ -17,21 +17,51 @@ export interface EdgeStep {
   readonly message?: string
   readonly output?: string
   readonly findings?: readonly string[]
+  /** Why the machine did not do what was asked, such as `login`; a word for programs. */
+  readonly fault?: string
 }
 
 export interface EdgeMachine {
   readonly address: string
-  readonly role: 'Master' | 'Node'
+  readonly role: 'Master' | 'Node' | 'Witness'
   readonly hostKey?: string
   readonly unknownHostKey?: string
   readonly node?: string
 }
 
+/** Machines that have everything but their addresses in common; only what is read here. */
+export interface EdgeBlock {
+  readonly addresses: readonly string[]
+  readonly role?: EdgeMachine['role']
+  readonly credentials: { readonly name: string }
+}
+
 export interface EdgeClusterObject {
-  readonly metadata: { readonly name: string; readonly namespace: string }
-  readonly spec: { readonly displayName?: string; readonly paused?: boolean }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly generation?: number
+    readonly resourceVersion?: string
+    readonly deletionTimestamp?: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: {
+    readonly displayName?: string
+    readonly paused?: boolean
+    readonly mode?: 'Make' | 'Check'
+    readonly machines?: readonly EdgeBlock[]
+    /** The cluster exists already, and an agent in it connects it to the hub. */
+    readonly import?: object
+  }
   readonly status?: {
     readonly phase?: string
+    readonly observedGeneration?: number
+    readonly mode?: 'Make' | 'Check'
+    readonly jumps?: readonly {
+      readonly address: string
+      readonly port: number
+      readonly unknownHostKey?: string
+    }[]
     readonly clusterName?: string
     readonly capacity?: string
     readonly machines?: readonly EdgeMachine[]
@@ -44,11 +74,30 @@ export function stepText({ name, machine }: Pick<EdgeStep, 'name' | 'machine'>):
   return machine === undefined ? name : `${name}@${machine}`
 }
 
+/** A machine or jump host that shows a key which nobody has accepted. */
+export interface ShownKey {
+  /** With the port if it is another one than 22. */
+  readonly address: string
+  readonly unknownHostKey: string
+}
+
+/** Lists the keys that a person must compare before anything goes on. */
+export function shownKeys({ status }: EdgeClusterObject): ShownKey[] {
+  const { machines = [], jumps = [] } = status ?? {}
+  const ofJumps = jumps.map(({ address, port, unknownHostKey }) => ({
+    address: port === 22 ? address : `${address}:${port}`,
+    unknownHostKey,
+  }))
+  return [...ofJumps, ...machines].flatMap(({ address, unknownHostKey }) =>
+    unknownHostKey === undefined ? [] : [{ address, unknownHostKey }],
+  )
+}
+
 export type EdgeWish =
   | { readonly ask: 'retry' | 'skip'; readonly step: EdgeStep | 'all' }
   | { readonly ask: 'cancel' }
-  | { readonly ask: 'accept-host-keys'; readonly machine: EdgeMachine }
-  | { readonly ask: 'pause' | 'resume' }
+  | { readonly ask: 'accept-host-keys'; readonly machine: ShownKey }
+  | { readonly ask: 'pause' | 'resume' | 'make' }
 
 /** Returns the merge patch by which a person asks the hub for something. */
 export function wishPatch(wish: EdgeWish): unknown {
@@ -56,12 +105,14 @@ export function wishPatch(wish: EdgeWish): unknown {
     case 'pause':
     case 'resume':
       return { spec: { paused: wish.ask === 'pause' } }
+    case 'make':
+      return { spec: { mode: 'Make' } }
     case 'cancel':
       return annotation('cancel', 'true')
     case 'accept-host-keys':
       return annotation(
         'accept-host-keys',
-        `${wish.machine.address}=${wish.machine.unknownHostKey ?? ''}`,
+        `${wish.machine.address}=${wish.machine.unknownHostKey}`,
       )
     case 'retry':
     case 'skip':

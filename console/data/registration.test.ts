@@ -1,61 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  accepted,
-  clusterAsked,
-  isPending,
-  registrationFacts,
-  type AgentRequest,
-} from './registration.ts'
+import { compareFingerprint, undecided } from './registration.ts'
 
-const request: AgentRequest = {
-  metadata: {
-    name: 'csr-1',
-    annotations: { 'hub.skerry.io/agent-version': '0.1.0', 'hub.skerry.io/waits-for': 'a person' },
-  },
-  spec: {
-    request: 'x',
-    signerName: 'kubernetes.io/kube-apiserver-client',
-    username: 'system:bootstrap:abcdef',
-    groups: ['system:authenticated', 'system:bootstrappers:karmada:agent:shop-7'],
-    extra: { 'hub.skerry.io/source-address': ['10.0.0.9'] },
-  },
-}
+const signerName = 'kubernetes.io/kube-apiserver-client'
 
-test('a token’s request for one cluster waits for a person until it is decided', () => {
-  assert.equal(clusterAsked(request), 'shop-7')
-  assert.ok(isPending(request))
-  for (const type of ['Approved', 'Denied']) {
-    assert.ok(!isPending({ ...request, status: { conditions: [{ type }] } }))
-  }
-  const { spec } = request
-  const others = [
-    { ...spec, username: 'alice' },
-    { ...spec, signerName: 'kubernetes.io/kubelet-serving' },
-    { ...spec, groups: [...(spec.groups ?? []), 'system:bootstrappers:karmada:agent:b'] },
+test('requests for agents’ certificates wait until somebody accepts or denies them', () => {
+  const request = (name: string, type?: string, signer = signerName) => ({
+    metadata: { name },
+    spec: { signerName: signer },
+    status: { conditions: type === undefined ? [] : [{ type }] },
+  })
+  const requests = [
+    request('c'),
+    request('a', 'Failed'),
+    request('b', 'Approved'),
+    request('d', 'Denied'),
+    request('e', undefined, 'kubernetes.io/kubelet-serving'),
   ]
-  for (const each of others) assert.ok(!isPending({ ...request, spec: each }))
+  assert.deepEqual(undecided(requests), ['a', 'c'])
 })
 
-test('a person sees where the request came from, and why it waits', () => {
-  assert.deepEqual(registrationFacts(request), {
-    address: '10.0.0.9',
-    version: '0.1.0',
-    waitsFor: 'a person',
-  })
-})
-
-test('an accepted request has the decision and keeps everything else', () => {
-  const condition = {
-    type: 'Approved',
-    status: 'True',
-    reason: 'Accepted',
-    message: 'A person accepted the agent.',
-    lastUpdateTime: '2026-01-01T00:00:00Z',
-    lastTransitionTime: '2026-01-01T00:00:00Z',
+test('a fingerprint that was copied is compared without its frame', () => {
+  const hex = 'ab'.repeat(32)
+  const cases = [
+    [hex, 'equal'],
+    [` SHA256:${hex.toUpperCase()}\n`, 'equal'],
+    [`key sha256:${hex}`, 'equal'],
+    ['', 'empty'],
+    [hex.slice(2), 'different'],
+    [`${hex}0`, 'different'],
+  ] as const
+  for (const [copied, result] of cases) {
+    assert.equal(compareFingerprint(`sha256:${hex}`, copied), result, copied)
   }
-  assert.deepEqual(accepted(request, Date.UTC(2026, 0)), {
-    ...request,
-    status: { conditions: [condition] },
-  })
 })

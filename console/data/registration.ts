@@ -1,72 +1,64 @@
-/** Agents that wait to be accepted: certificate signing requests of tokens for one cluster. Pure. */
+/** Agents that wait to be accepted, and clusters that are asked to come. Pure. */
 
-/** A certificates.k8s.io/v1 CertificateSigningRequest, as far as it is shown. */
-export interface AgentRequest {
-  readonly metadata: {
-    readonly name: string
-    readonly creationTimestamp?: string
-    readonly annotations?: Readonly<Record<string, string>>
-  }
-  readonly spec: {
-    readonly request: string
-    readonly signerName: string
-    readonly username?: string
-    readonly groups?: readonly string[]
-    readonly extra?: Readonly<Record<string, readonly string[]>>
-  }
+/** A certificates.k8s.io/v1 CertificateSigningRequest, as far as it says that somebody waits. */
+export interface SigningRequestObject {
+  readonly metadata: { readonly name: string }
+  readonly spec: { readonly signerName: string }
   readonly status?: { readonly conditions?: readonly { readonly type: string }[] }
 }
 
-export const agentRequests = {
+export const signingRequests = {
   group: 'certificates.k8s.io',
   version: 'v1',
   resource: 'certificatesigningrequests',
 }
 
-const signer = 'kubernetes.io/kube-apiserver-client'
-const tokenUser = 'system:bootstrap:'
-const tokenGroup = 'system:bootstrappers:karmada:agent:'
+const agentSigner = 'kubernetes.io/kube-apiserver-client'
 
-/** Reports whether a person has yet to decide about a request. */
-export function isPending({ spec, status }: AgentRequest): boolean {
-  const isDecided = status?.conditions?.some(({ type }) => type === 'Approved' || type === 'Denied')
-  return spec.signerName === signer && isDecided !== true && clusterAsked({ spec }) !== undefined
+/** Names the requests that nobody has decided about. The hub is asked again when these change. */
+export function undecided(requests: Iterable<SigningRequestObject>): string[] {
+  return [...requests]
+    .filter(({ spec, status }) => {
+      const types = status?.conditions?.map(({ type }) => type) ?? []
+      return (
+        spec.signerName === agentSigner && !types.includes('Approved') && !types.includes('Denied')
+      )
+    })
+    .map(({ metadata }) => metadata.name)
+    .toSorted()
 }
 
-/** Returns the cluster for which the token of the asker was made; undefined for all other requests. */
-export function clusterAsked({ spec }: Pick<AgentRequest, 'spec'>): string | undefined {
-  if (spec.username?.startsWith(tokenUser) !== true) return undefined
-  const groups = (spec.groups ?? []).filter((group) => group.startsWith(tokenGroup))
-  return groups.length === 1 ? groups[0]?.slice(tokenGroup.length) : undefined
-}
+export const registrationsPath = '/hub/v1/registrations'
 
-export interface RegistrationFacts {
+/** An agent that waits, as the hub describes it. */
+export interface Registration {
+  readonly request: string
+  readonly cluster: string
+  /** Empty if unknown. */
   readonly address: string
-  /** The asker claims it, and nobody has proven it. */
   readonly version: string
+  readonly id: string
+  /** `sha256:<hex>` of the agent's key; the agent logs the same. */
+  readonly fingerprint: string
+  readonly since: string
   readonly waitsFor: string
+  /** Facts that a person should know before. */
+  readonly warnings: readonly string[]
 }
 
-export function registrationFacts({ metadata, spec }: AgentRequest): RegistrationFacts {
-  const { annotations = {} } = metadata
-  return {
-    address: spec.extra?.['hub.skerry.io/source-address']?.[0] ?? '',
-    version: annotations['hub.skerry.io/agent-version'] ?? '',
-    waitsFor: annotations['hub.skerry.io/waits-for'] ?? '',
-  }
+/** `empty`: nothing was typed. */
+export type Comparison = 'empty' | 'equal' | 'different'
+
+/** Compares the fingerprint of a request with one that a person has copied from the agent’s log. */
+export function compareFingerprint(shown: string, copied: string): Comparison {
+  const typed = bare(copied)
+  if (typed === '') return 'empty'
+  return typed === bare(shown) ? 'equal' : 'different'
 }
 
-/** Returns the request with the decision of a person to accept it, for its approval. */
-export function accepted(request: AgentRequest, nowMs: number): unknown {
-  const now = new Date(nowMs).toISOString().replace(/\.\d+/, '')
-  const condition = {
-    type: 'Approved',
-    status: 'True',
-    reason: 'Accepted',
-    message: 'A person accepted the agent.',
-    lastUpdateTime: now,
-    lastTransitionTime: now,
-  }
-  const conditions = [...(request.status?.conditions ?? []), condition]
-  return { ...request, status: { ...request.status, conditions } }
+function bare(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^.*sha256:/, '')
+    .replaceAll(/[^0-9a-f]/g, '')
 }

@@ -41,9 +41,9 @@ export function momentText(atMs: number, language: Language): string {
   return `${local} · ${new Date(atMs).toISOString().replace('.000', '')}`
 }
 
-/** `09:41` today, and with its day before. */
+/** Writes `09:41` within half a day, and else the day as well. */
 export function clockText(atMs: number, nowMs: number, language: Language): string {
-  const isRecent = nowMs - atMs < 12 * hourSeconds * 1_000
+  const isRecent = Math.abs(nowMs - atMs) < 12 * hourSeconds * 1_000
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
     ...(isRecent ? {} : { month: 'short', day: 'numeric' }),
     hour: '2-digit',

@@ -143,7 +143,8 @@ async function openControlPlane<Plane extends OpenPlane>(
   await finishClaim?.(pki.authority.certificatePem)
   const issuers = (): ReturnType<ConfiguredUsers['issuers']> =>
     files.configuredUsers?.issuers() ?? []
-  const base = { store, pki, time, issuers, dial, context }
+  const presentPki = (): ClusterPki => renewal.current
+  const base = { store, pki, presentPki, time, issuers, dial, context }
   const deps = { store: files.store, isStale: (key: string) => files.store.isStale(key) }
   const server = stack.use(
     await createApiServer(

@@ -24,6 +24,8 @@ export interface OpenPlane {
   readonly objects: Objects
   readonly store: ControlPlaneStore
   readonly pki: ClusterPki
+  /** The same after renewals: certificates change while the role runs, and the authority stays. */
+  readonly presentPki: () => ClusterPki
   /** The time for certificates that this control plane signs. */
   readonly time: TimeFloor
   /** The OpenID Connect issuers whose tokens it accepts now. */

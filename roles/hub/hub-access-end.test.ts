@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { resources } from '@skerry/client'
 import { clusterAccessResource, clusterResource } from '@skerry/fleet-kinds'
 import { until } from '@skerry/testing'
-import { createUserToken, removeUserTokens } from '../../cmd/client/user-tokens.ts'
+import { createUserToken, removeUserTokens } from '../admin/user-tokens.ts'
 import { auditedLines } from '../../testing/scenes/audited-lines.ts'
 import {
   registerCluster,

@@ -12,7 +12,7 @@ import {
   usersNamespace,
 } from '@skerry/fleet-kinds'
 import { reachableClustersPath, type ReachableClusters } from '@skerry/gateway'
-import { createUserToken, listUserTokens, removeUserTokens } from '../../cmd/client/user-tokens.ts'
+import { createUserToken, listUserTokens, removeUserTokens } from '../admin/user-tokens.ts'
 import {
   registerCluster,
   startTestAgent,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { clusterResource } from '@skerry/fleet-kinds'
-import { createUserToken } from '../../cmd/client/user-tokens.ts'
+import { createUserToken } from '../admin/user-tokens.ts'
 import { openTestBrowser, type TestBrowser } from '../../testing/scenes/test-browser.ts'
 import {
   registerCluster,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { systemClock } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
-import { createUserToken } from '../../cmd/client/user-tokens.ts'
+import { createUserToken } from '../admin/user-tokens.ts'
 import { untilAudited, type AuditedLine } from '../../testing/scenes/audited-lines.ts'
 import {
   registerCluster,

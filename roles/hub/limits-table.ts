@@ -28,6 +28,13 @@ export const hubBounds = Object.freeze({
     /** For all requests to the site together. */
     timeoutMs: 20_000,
   }),
+  registrationsRoute: Object.freeze({ bodyBytesMax: 4_096 }),
+  usersRoute: Object.freeze({
+    bodyBytesMax: 16_384,
+    groupsMax: 64,
+    ttlSecondsMin: 60,
+    ttlSecondsMax: 10 * 366 * 86_400,
+  }),
   packages: Object.freeze({
     /** The directories of one --package that are looked at. */
     listedMax: 256,

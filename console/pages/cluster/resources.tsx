@@ -1,5 +1,7 @@
+import { Link } from 'wouter'
 import { useUrlValues } from '../../data/use-url-values.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { KindBrowser } from '../../parts/kind-browser.tsx'
 import { ResourceTable } from '../../parts/resource-table.tsx'
 import { useTexts } from '../../words/language.ts'
@@ -28,7 +30,20 @@ interface OfCluster {
 }
 
 export function ClusterNodes({ cluster }: OfCluster) {
-  return <ResourceTable cluster={cluster} resource={nodes} isNamespaced={false} />
+  const texts = useTexts(both)
+  return (
+    <ResourceTable
+      cluster={cluster}
+      resource={nodes}
+      isNamespaced={false}
+      choices={
+        <Link href={`/clusters/${encodeURIComponent(cluster)}/add-nodes`} className="button">
+          <Icon name="add" />
+          {texts.addNodes}
+        </Link>
+      }
+    />
+  )
 }
 
 export function ClusterEvents({ cluster }: OfCluster) {

@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { edgeClusterOf, emptyForm, emptyMachine, faultsByField } from './cluster-form.ts'
+import { emptyLogin, type LoginForm } from '../../data/login-secret.ts'
+import {
+  edgeClusterOf,
+  emptyForm,
+  emptyMachine,
+  faultsByField,
+  hasLogins,
+  loginsOf,
+} from './cluster-form.ts'
+
+const login: LoginForm = { ...emptyLogin, secret: 'ssh' }
 
 test('empty fields are left to the hub’s defaults', () => {
-  const machine = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.11', secret: 'ssh' }
+  const machine = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.11', login }
   assert.deepEqual(edgeClusterOf({ ...emptyForm, name: 'shop-9', machines: [machine] }), {
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'EdgeCluster',
@@ -20,7 +30,7 @@ test('filled fields become those of the object', () => {
     addresses: '10.0.0.[12-14], 10.0.0.20',
     port: '2222',
     user: 'admin',
-    secret: 'ssh',
+    login,
     hostKey: 'SHA256:abc',
     acceptsNewKeys: true,
     labels: 'tier=front,gpu',
@@ -56,8 +66,8 @@ test('filled fields become those of the object', () => {
 })
 
 test('several masters name their store, and the address before them', () => {
-  const masters = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.[11-12]', secret: 'ssh' }
-  const witness = { ...emptyMachine(2, 'Witness'), addresses: '10.0.0.13', secret: 'ssh' }
+  const masters = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.[11-12]', login }
+  const witness = { ...emptyMachine(2, 'Witness'), addresses: '10.0.0.13', login }
   const several = { ...emptyForm, name: 'a', store: 'Etcd', machines: [masters, witness] } as const
   const specOf = (more: object): Readonly<Record<string, unknown>> => {
     // The object of a form always has a spec.
@@ -95,11 +105,34 @@ test('the hub’s faults stand at their fields, and the others over the form', (
     [...found],
     [
       ['machines.1.addresses', 'a; b'],
-      ['machines.0.secret', 'c'],
+      ['machines.0.login', 'c'],
       ['podCIDR', 'd'],
       ['name', 'e'],
       ['reachAddress', 'g'],
       ['', 'f'],
     ],
   )
+})
+
+test('a login that is typed in is in a Secret, and the object only names it', () => {
+  const typed: LoginForm = { ...emptyLogin, kind: 'password', password: 'correct horse' }
+  const first = { ...emptyMachine(1, 'Master'), addresses: '10.0.0.11', login: typed }
+  const second = { ...emptyMachine(2, 'Node'), addresses: '10.0.0.12', sharesLogin: true }
+  const third = { ...first, id: 3, role: 'Node' as const, addresses: '10.0.0.13' }
+  const form = { ...emptyForm, name: 'a', machines: [first, second, third] }
+  const object = JSON.stringify(edgeClusterOf(form, 'Check'))
+  assert.doesNotMatch(object, /correct horse|Y29ycmVjdCBob3JzZQ/)
+  assert.deepEqual(
+    [...object.matchAll(/"credentials":\{"name":"([^"]+)"/g)].map(([, name]) => name),
+    ['a-ssh', 'a-ssh', 'a-ssh-3'],
+  )
+  assert.match(object, /"mode":"Check"/)
+  assert.deepEqual(
+    loginsOf(form).map(({ name, edgeName, data }) => [name, edgeName, Object.keys(data)]),
+    [
+      ['a-ssh', 'a', ['password']],
+      ['a-ssh-3', 'a', ['password']],
+    ],
+  )
+  assert.deepEqual([hasLogins(form), hasLogins({ ...form, machines: [second] })], [true, false])
 })

@@ -1,5 +1,13 @@
 /** The form of an edge cluster, and the object that it stands for. Pure. */
+import { filled, labelsOf, numberOf, wordsOf } from '../../data/form-values.ts'
 import type { FieldFault } from '../../data/hub-error.ts'
+import {
+  emptyLogin,
+  isLoginComplete,
+  loginData,
+  type LoginForm,
+  type LoginSecret,
+} from '../../data/login-secret.ts'
 
 export interface MachineForm {
   /** The place of the block in the form, kept while others come and go. */
@@ -9,8 +17,9 @@ export interface MachineForm {
   readonly port: string
   readonly user: string
   readonly role: 'Master' | 'Node' | 'Witness'
-  /** The name of the Secret with the login. */
-  readonly secret: string
+  readonly login: LoginForm
+  /** Has the login of the first block. */
+  readonly sharesLogin: boolean
   readonly hostKey: string
   readonly acceptsNewKeys: boolean
   /** `key=value`, separated by commas. */
@@ -45,7 +54,8 @@ export function emptyMachine(id: number, role: MachineForm['role']): MachineForm
     port: '',
     user: '',
     role,
-    secret: '',
+    login: emptyLogin,
+    sharesLogin: false,
     hostKey: '',
     acceptsNewKeys: false,
     labels: '',
@@ -71,13 +81,20 @@ export const emptyForm: ClusterForm = {
   machines: [emptyMachine(1, 'Master')],
 }
 
-/** Returns the object of a form. Empty fields are left out, so that the hub's defaults hold. */
-export function edgeClusterOf(form: ClusterForm): Readonly<Record<string, unknown>> {
+/**
+ * Returns the object of a form. Empty fields are left out, so that the hub's defaults hold. Logins are in Secrets, which the
+ * object only names. `mode` Check lets the hub look at the machines, and make nothing.
+ */
+export function edgeClusterOf(
+  form: ClusterForm,
+  mode?: 'Check',
+): Readonly<Record<string, unknown>> {
   return {
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'EdgeCluster',
     metadata: { name: form.name, namespace: form.namespace },
     spec: filled({
+      mode,
       displayName: form.displayName,
       version: form.version,
       networkInterface: form.networkInterface,
@@ -91,7 +108,7 @@ export function edgeClusterOf(form: ClusterForm): Readonly<Record<string, unknow
       mastersTakeWorkloads: form.mastersTakeWorkloads ? undefined : false,
       store: form.store === 'SQLite' ? undefined : { type: form.store },
       highAvailability: highAvailabilityOf(form),
-      machines: form.machines.map(machineOf),
+      machines: form.machines.map((machine, at) => machineOf(machine, secretName(form, at))),
     }),
   }
 }
@@ -102,51 +119,43 @@ function highAvailabilityOf({ reach, reachAddress, reachPort }: ClusterForm): un
   return filled({ type: reach, address: reachAddress.trim(), port })
 }
 
-function machineOf(machine: MachineForm): unknown {
+/** Returns the name of the Secret with the login of a block. */
+function secretName(form: ClusterForm, at: number): string {
+  const machine = form.machines[at]
+  if (machine === undefined) return ''
+  if (machine.sharesLogin && at > 0) return secretName(form, 0)
+  if (machine.login.kind === 'secret') return machine.login.secret.trim()
+  return at === 0 ? `${form.name}-ssh` : `${form.name}-ssh-${at + 1}`
+}
+
+/** Lists the Secrets that the form makes, with what was typed into it. */
+export function loginsOf(form: ClusterForm): LoginSecret[] {
+  return form.machines.flatMap(({ login, sharesLogin }, at) => {
+    const data = sharesLogin && at > 0 ? undefined : loginData(login)
+    if (data === undefined) return []
+    const { name: edgeName, namespace } = form
+    return [{ namespace, name: secretName(form, at), edgeName, data }]
+  })
+}
+
+/** Reports whether every block has a login, which the hub can only find out when it logs in. */
+export function hasLogins({ machines }: ClusterForm): boolean {
+  return machines.every(
+    ({ login, sharesLogin }, at) => (sharesLogin && at > 0) || isLoginComplete(login),
+  )
+}
+
+function machineOf(machine: MachineForm, secret: string): unknown {
   return filled({
     addresses: wordsOf(machine.addresses) ?? [],
     port: numberOf(machine.port),
     user: machine.user,
     role: machine.role === 'Node' ? undefined : machine.role,
-    credentials: { name: machine.secret },
+    credentials: { name: secret },
     hostKeys: wordsOf(machine.hostKey),
     acceptNewHostKeys: machine.acceptsNewKeys ? true : undefined,
     labels: labelsOf(machine.labels),
   })
-}
-
-function filled(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const isFilled = (value: unknown): boolean =>
-    value !== undefined && value !== '' && !isEmptyObject(value)
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
-}
-
-function isEmptyObject(value: unknown): boolean {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject && Object.keys(value).length === 0
-}
-
-/** A text other than a number is sent as it is: the hub's answer then names the field. */
-function numberOf(text: string): unknown {
-  const trimmed = text.trim()
-  if (trimmed === '') return undefined
-  return /^\d+$/.test(trimmed) ? Number(trimmed) : trimmed
-}
-
-function wordsOf(text: string): string[] | undefined {
-  const words = text.split(/[\s,]+/).filter(Boolean)
-  return words.length === 0 ? undefined : words
-}
-
-function labelsOf(text: string): Record<string, string> | undefined {
-  const words = wordsOf(text)
-  if (words === undefined) return undefined
-  return Object.fromEntries(
-    words.map((word) => {
-      const at = word.indexOf('=')
-      return at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)]
-    }),
-  )
 }
 
 /** The hub's faults by the field of the form; the rest, which fits no field, by the empty text. */
@@ -167,7 +176,7 @@ const machineFields: Readonly<Record<string, keyof MachineForm>> = {
   port: 'port',
   user: 'user',
   role: 'role',
-  credentials: 'secret',
+  credentials: 'login',
   hostKeys: 'hostKey',
   acceptNewHostKeys: 'hostKey',
   labels: 'labels',

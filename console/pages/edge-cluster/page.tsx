@@ -6,18 +6,18 @@ import { useWatched } from '../../data/console-context.tsx'
 import {
   edgeClusters,
   leadingStep,
+  shownKeys,
   stepsDone,
   stepText,
   wishPatch,
   type EdgeClusterObject,
-  type EdgeMachine,
   type EdgeStep,
   type EdgeWish,
 } from '../../data/edge-cluster.ts'
 import { asHubError, type HubError } from '../../data/hub-error.ts'
 import { askHub } from '../../data/hub-request.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { HostKeys } from '../../parts/host-keys.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { useTexts } from '../../words/language.ts'
 import { StepList } from './step-list.tsx'
@@ -69,7 +69,7 @@ export function EdgeClusterPage() {
       {edge.status?.capacity === undefined ? undefined : (
         <p className="muted">{edge.status.capacity}</p>
       )}
-      <Machines machines={edge.status?.machines ?? []} ask={ask} />
+      <HostKeys keys={shownKeys(edge)} ask={ask} />
       <Steps steps={edge.status?.steps ?? []} ask={ask} />
     </PageFrame>
   )
@@ -128,36 +128,6 @@ function Actions({ edge, ask }: ActionsProps) {
       ) : undefined}
     </>
   )
-}
-
-interface MachinesProps {
-  readonly machines: readonly EdgeMachine[]
-  readonly ask: Ask
-}
-
-/** Shows the machines whose keys a person must compare before anything is done there. */
-function Machines({ machines, ask }: MachinesProps) {
-  const texts = useTexts(both)
-  const unknown = machines.filter(({ unknownHostKey }) => unknownHostKey !== undefined)
-  return unknown.map((machine) => (
-    <section key={machine.address} className="panel">
-      <h2>
-        {machine.address} <span className="muted">{machine.role}</span>
-      </h2>
-      <p>{texts.unknownKey}</p>
-      <p className="command">
-        <code>{machine.unknownHostKey}</code>
-        <CopyButton text={machine.unknownHostKey ?? ''} />
-        <button
-          type="button"
-          className="button"
-          onClick={() => ask({ ask: 'accept-host-keys', machine })}
-        >
-          {texts.acceptKey}
-        </button>
-      </p>
-    </section>
-  ))
 }
 
 interface StepsProps {

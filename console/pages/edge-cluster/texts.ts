@@ -19,9 +19,6 @@ export const texts = inBoth({
     pause: 'Pause',
     resume: 'Resume',
     machines: 'Machines',
-    acceptKey: 'Accept this key',
-    unknownKey:
-      'It presents a key that nobody has accepted. Compare it with the one on the machine:',
     output: 'Output',
     noOutput: 'This step has printed nothing.',
     findings: 'Findings',
@@ -53,8 +50,6 @@ export const texts = inBoth({
     pause: '暂停',
     resume: '继续',
     machines: '机器',
-    acceptKey: '接受此密钥',
-    unknownKey: '机器出示了尚未接受的密钥。请与机器上的密钥比对：',
     output: '输出',
     noOutput: '此步骤没有输出。',
     findings: '发现的问题',

@@ -6,6 +6,7 @@ import { IssuerLogin } from './issuer-login.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { deriveKey } from './sealed-text.ts'
 import { sessionAuthenticator } from './session-authenticator.ts'
+import { sessionListAuthorizer, sessionListRoute } from './session-list-route.ts'
 import { isSessionPath, sessionAuthorizer, sessionRoute } from './session-routes.ts'
 import { SessionStore } from './session-store.ts'
 
@@ -23,8 +24,8 @@ export interface ConsoleSessionsDeps {
 
 /** Everything by which browsers log in at a hub. */
 export interface ConsoleSessions {
-  readonly route: Route
-  readonly authorizer: Authorizer
+  readonly routes: readonly Route[]
+  readonly authorizers: readonly Authorizer[]
   readonly callers: (usual: Authenticator) => Authenticator
   /** Removes expired sessions until the signal aborts. */
   readonly sweep: Task
@@ -47,8 +48,8 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
     log,
   })
   return {
-    route,
-    authorizer: sessionAuthorizer,
+    routes: [route, sessionListRoute({ sessions, log })],
+    authorizers: [sessionAuthorizer, sessionListAuthorizer],
     callers: (usual) =>
       sessionAuthenticator(usual, {
         sessions,

@@ -25,6 +25,10 @@ export interface SessionRecord {
   readonly createdAtMs: number
   readonly expiresAtMs: number
   readonly usedAtMs: number
+  /** The address from which it was opened, for people. Omitted for codes, and by hubs of former versions. */
+  readonly address?: string
+  /** The kind of credential behind it, for people. */
+  readonly by?: 'token' | 'certificate' | 'issuer'
   /** The source, encrypted with a key that only the cookie or code gives. */
   readonly sealed: string
 }

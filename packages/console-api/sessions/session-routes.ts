@@ -207,7 +207,7 @@ async function opened(
   { user, address }: { readonly user: UserInfo; readonly address: string },
   { sessions, log }: SessionRoutesDeps,
 ): Promise<BegunSession> {
-  const begun = await sessions.begin(source, { name: user.name, uid: user.uid ?? '' })
+  const begun = await sessions.begin(source, { name: user.name, uid: user.uid ?? '' }, address)
   log.info('Console session opened', { user: user.name, session: begun.record.id, address })
   return begun
 }

@@ -59,15 +59,15 @@ export class SessionStore {
   }
 
   /** Begins a session. A user with too many loses the one that was used longest ago. */
-  async begin(source: SessionSource, user: Named): Promise<BegunSession> {
+  async begin(source: SessionSource, user: Named, address: string): Promise<BegunSession> {
     await this.#makeRoom('session', user.name)
-    return await this.#create('session', source, user)
+    return await this.#create('session', source, { user, address, by: kindOf(source) })
   }
 
   /** Makes a code with which one session of this user can begin. */
   async createCode(source: SessionSource, user: Named): Promise<BegunSession> {
     await this.#makeRoom('code', user.name)
-    return await this.#create('code', source, user)
+    return await this.#create('code', source, { user })
   }
 
   /** Uses up a code. Resolves to undefined if there is none, or somebody else has used it. */
@@ -89,6 +89,11 @@ export class SessionStore {
   /** Returns the session of this cookie if it goes on. */
   find(secret: string): KnownSession | undefined {
     return this.#find('session', secret)
+  }
+
+  /** Lists the sessions that go on. */
+  open(): SessionRecord[] {
+    return this.#all().filter((record) => record.kind === 'session' && !this.#isOver(record))
   }
 
   /** Notes a use, at most once a minute. */
@@ -166,14 +171,18 @@ export class SessionStore {
     throw new StatusError('TooManyRequests', text, { details: { retryAfterSeconds: 60 } })
   }
 
-  async #create(kind: RecordKind, source: SessionSource, user: Named): Promise<BegunSession> {
+  async #create(
+    kind: RecordKind,
+    source: SessionSource,
+    shown: Pick<SessionRecord, 'user' | 'address' | 'by'>,
+  ): Promise<BegunSession> {
     await this.#ensureNamespace()
     const secret = createSecret()
     const nowMs = this.#clock.now()
     const record: SessionRecord = {
       kind,
       id: idOf(secret),
-      user,
+      ...shown,
       createdAtMs: nowMs,
       usedAtMs: nowMs,
       expiresAtMs: nowMs + (kind === 'session' ? bounds.lifetimeMs : bounds.codeMs),
@@ -221,6 +230,11 @@ export class SessionStore {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }
   }
+}
+
+function kindOf({ certificate, login }: SessionSource): NonNullable<SessionRecord['by']> {
+  if (certificate !== undefined) return 'certificate'
+  return login === undefined ? 'token' : 'issuer'
 }
 
 function dataIn(object: AnyObject): Readonly<Record<string, unknown>> {

@@ -96,7 +96,7 @@ function cancelled(status: StepStatus): StepStatus {
 
 /** A step that is asked for again begins at its first attempt. Finished ones and those that wait anyway stay. */
 function retriedStep(status: StepStatus): StepStatus {
-  const { nextTime, message: _, findings: __, ...rest } = status
+  const { nextTime, message: _, findings: __, fault: ___, ...rest } = status
   const isRetried =
     status.state === 'Failed' || status.state === 'Cancelled' || nextTime !== undefined
   return isRetried ? { ...rest, state: 'Waiting', attempt: 0 } : status

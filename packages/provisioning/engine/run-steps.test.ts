@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { silentLogger, simulatedClock, systemRandom } from '@skerry/base'
 import type { EdgeCluster, EdgeClusterStatus, StepStatus } from '../kind/edge-cluster.ts'
 import { machinesOf } from '../kind/machine-addresses.ts'
-import { ShellError, type Shell, type ShellFault } from '../contract/shell.ts'
+import { ShellError, type Shell } from '../contract/shell.ts'
+import type { ShellFault } from '../kind/shell-fault.ts'
 import {
   StepError,
   StepWaiting,

@@ -218,13 +218,15 @@ function withoutResult(status: StepStatus): StepStatus {
     message: ___,
     output: ____,
     findings: _____,
+    fault: ______,
     ...rest
   } = status
   return rest
 }
 
 /** Machines word most of a finding, so each is cut and bare of secrets, as messages are. */
-function findingsOf(error: unknown, redactor: Redactor): Pick<StepStatus, 'findings'> {
+function findingsOf(error: unknown, redactor: Redactor): Pick<StepStatus, 'findings' | 'fault'> {
+  if (error instanceof ShellError) return { fault: error.fault }
   if (!(error instanceof StepError) || error.findings.length === 0) return {}
   const findings = error.findings
     .slice(0, bounds.findingsMax)

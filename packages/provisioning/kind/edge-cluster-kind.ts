@@ -211,6 +211,7 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       message: text,
       output: text,
       findings: texts,
+      fault: text,
       input: text,
       reason: text,
       isBegun: { type: 'boolean' },

@@ -235,6 +235,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       message: 'The error of the last attempt, or the result.',
       output: 'The last lines that the last attempt printed.',
       findings: 'Everything that the last attempt found wrong, with the remedy of each.',
+      fault:
+        'The reason for which the machine did not obey the last attempt: unreachable, refused, host-key, login, root, misbehaves or file.',
       input: 'A digest of the fields that the step carries out. If they change, it is done again.',
     },
   },

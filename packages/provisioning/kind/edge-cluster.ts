@@ -4,6 +4,7 @@ import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
 import type { BlockWay, JumpStatus } from './block-way.ts'
 import type { EdgeOptions, StepPlan } from './edge-options.ts'
+import type { ShellFault } from './shell-fault.ts'
 
 /**
  * A hub.skerry.io/v1alpha1 EdgeCluster: machines with an operating system and SSH, of which the hub makes a site
@@ -257,6 +258,8 @@ export interface StepStatus {
   output?: string
   /** Everything that the last attempt found wrong, with the remedy of each. */
   findings?: string[]
+  /** The reason for which the machine did not obey the last attempt. Omitted for other errors. */
+  fault?: ShellFault
   /** A digest of the fields that the step carries out. If they change, it is done again. */
   input?: string
 }

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import type { Connection } from 'ssh2'
 import type { Clock } from '@skerry/base'
 import { failOnUncaught } from '@skerry/testing'
-import type { Shell, ShellFault } from '../contract/shell.ts'
+import type { Shell } from '../contract/shell.ts'
+import type { ShellFault } from '../kind/shell-fault.ts'
 import {
   block,
   faultOf,

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Connection, ServerChannel, SFTPWrapper } from 'ssh2'
 import { failOnUncaught } from '@skerry/testing'
-import type { Shell, ShellFault } from '../contract/shell.ts'
+import type { Shell } from '../contract/shell.ts'
+import type { ShellFault } from '../kind/shell-fault.ts'
 import {
   block,
   faultOf,

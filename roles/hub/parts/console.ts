@@ -12,7 +12,10 @@ import { clusterResource, parentOf } from '@skerry/fleet-kinds'
 import { version } from '../../runtime/version.ts'
 import { readConsoleFiles } from '../console/console-files.ts'
 import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
+import { hubInfoAuthorizer, hubInfoRoute } from '../console/hub-info-route.ts'
 import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
+import { registrationsAuthorizer, registrationsRoute } from '../console/registrations-route.ts'
+import { usersAuthorizer, usersRoute } from '../console/users-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -30,12 +33,13 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
       const sessions = openSessions(hub, login)
       const reading = openRoutes(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      const pages = [explainRoute(hub), nodeJoinRoute(hub)]
-      const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
+      const asUser = [explainRoute, nodeJoinRoute, registrationsRoute, usersRoute, hubInfoRoute]
+      const pages = asUser.map((route) => route(hub))
+      const own = [...sessions.authorizers, consoleFilesAuthorizer, reading.authorizer]
       return {
-        routes: () => [sessions.route, files, ...reading.routes, ...pages],
+        routes: () => [...sessions.routes, files, ...reading.routes, ...pages],
         access: () => ({
-          authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
+          authorizers: [...own, ...asUserAuthorizers],
           callers: sessions.callers,
         }),
         tasks: () => [sessions.sweep, reading.run],
@@ -43,6 +47,14 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     },
   }
 }
+
+const asUserAuthorizers = [
+  explainAuthorizer,
+  nodeJoinAuthorizer,
+  registrationsAuthorizer,
+  usersAuthorizer,
+  hubInfoAuthorizer,
+]
 
 function openRoutes({
   server,

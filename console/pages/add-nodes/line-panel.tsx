@@ -1,0 +1,89 @@
+import { useState } from 'react'
+import { labelsOf } from '../../data/form-values.ts'
+import { hubNowMs } from '../../data/hub-clock.ts'
+import { askJson } from '../../data/hub-request.ts'
+import { useDeed } from '../../data/use-deed.ts'
+import { ChoiceField } from '../../parts/choice-field.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { FaultLine } from '../../parts/fault-line.tsx'
+import { SecretText } from '../../parts/secret-text.tsx'
+import { TextField } from '../../parts/text-field.tsx'
+import { useLanguage, useTexts } from '../../words/language.ts'
+import { clockText } from '../../words/time-texts.ts'
+import { texts as both } from './texts.ts'
+
+/** The hub's answer to a wish for a line. */
+interface NodeJoinCommand {
+  readonly command: string
+  readonly expiresAt: string
+  readonly caHash: string
+}
+
+/** Makes the line by which any number of machines join, until its token ends. */
+export function LinePanel({ cluster }: { readonly cluster: string }) {
+  const texts = useTexts(both)
+  const language = useLanguage()
+  const [labels, setLabels] = useState('')
+  const [ttl, setTtl] = useState('3600')
+  const [made, setMade] = useState<NodeJoinCommand>()
+  const { isBusy, fault, run } = useDeed()
+  const make = (): Promise<boolean> =>
+    run(async () => {
+      const path = `/hub/v1/clusters/${encodeURIComponent(cluster)}/node-join-command`
+      const body = { labels: labelsOf(labels) ?? {}, ttlSeconds: Number(ttl) }
+      setMade(await askJson<NodeJoinCommand>(path, { method: 'POST', body }))
+    })
+  return (
+    <section className="panel">
+      <h2>{texts.line}</h2>
+      <p className="muted">{texts.lineHint}</p>
+      <form
+        className="fields"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make()
+        }}
+      >
+        <TextField
+          label={texts.labels}
+          value={labels}
+          placeholder={texts.labelsHint}
+          onChange={setLabels}
+        />
+        <div className="field">
+          <ChoiceField
+            label={texts.expiry}
+            value={ttl}
+            choices={Object.entries(texts.expiries)}
+            onChange={setTtl}
+          />
+        </div>
+        <div className="field is-button">
+          <button type="submit" className="button is-main" disabled={isBusy}>
+            {texts.makeLine}
+          </button>
+        </div>
+      </form>
+      <FaultLine fault={fault} />
+      {made === undefined ? undefined : (
+        <>
+          <SecretText text={made.command} secret={tokenIn(made.command)} />
+          <Facts
+            facts={[
+              {
+                name: texts.lineUntil,
+                value: clockText(Date.parse(made.expiresAt), hubNowMs(), language),
+              },
+              { name: texts.caHash, value: <code>{made.caHash}</code> },
+            ]}
+          />
+        </>
+      )}
+    </section>
+  )
+}
+
+/** A bootstrap token, as Kubernetes writes it. */
+function tokenIn(command: string): string {
+  return /\b[a-z0-9]{6}\.[a-z0-9]{16}\b/.exec(command)?.[0] ?? ''
+}

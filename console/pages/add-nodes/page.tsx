@@ -1,0 +1,46 @@
+/** How a cluster gets more nodes: by a line to copy, and many at once over SSH. */
+import { Link, useParams } from 'wouter'
+import { useFleetRow } from '../../data/fleet-rows.ts'
+import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { PageFrame } from '../../parts/page-frame.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { useTexts } from '../../words/language.ts'
+import { BatchPanel } from './batch-panel.tsx'
+import { JoinedList } from './joined-list.tsx'
+import { LinePanel } from './line-panel.tsx'
+import { texts as both } from './texts.ts'
+
+export function AddNodesPage() {
+  const texts = useTexts(both)
+  const { cluster = '' } = useParams()
+  const { row, view } = useFleetRow(cluster)
+  const above = (
+    <>
+      <Link href="/clusters">{texts.clusters}</Link>
+      <Link href={`/clusters/${encodeURIComponent(cluster)}/nodes`}>{cluster}</Link>
+    </>
+  )
+  if (view.error !== undefined) return <Failed error={view.error} />
+  if (row === undefined) {
+    return (
+      <PageFrame title={texts.title} above={above}>
+        {view.phase === 'loading' ? <Loading /> : <Empty title={cluster} />}
+      </PageFrame>
+    )
+  }
+  const [namespace = '', name = ''] = row.e?.split('/') ?? []
+  return (
+    <PageFrame title={texts.title} above={above} mark={<StateMark state={row.s} />}>
+      <LinePanel cluster={cluster} />
+      <JoinedList cluster={cluster} />
+      <section className="panel">
+        <h2>{texts.batch}</h2>
+        {name === '' ? (
+          <p className="muted">{texts.notMade}</p>
+        ) : (
+          <BatchPanel namespace={namespace} name={name} />
+        )}
+      </section>
+    </PageFrame>
+  )
+}

@@ -1,0 +1,115 @@
+import { useMemo, useState } from 'react'
+import { listPath, objectPath } from '../../data/api-paths.ts'
+import { useWatched } from '../../data/console-context.tsx'
+import {
+  edgeClusters,
+  wishPatch,
+  type EdgeClusterObject,
+  type EdgeWish,
+} from '../../data/edge-cluster.ts'
+import { asHubError } from '../../data/hub-error.ts'
+import { askHub, askJson } from '../../data/hub-request.ts'
+import { removeLogin, withLogins, type LoginSecret } from '../../data/login-secret.ts'
+import { edgeClusterOf, loginsOf, type ClusterForm } from './cluster-form.ts'
+import { edgeClustersPath } from './use-dry-run.ts'
+
+export interface MachineCheck {
+  /** The object of the check as the hub has it; undefined before the first check. */
+  readonly edge: EdgeClusterObject | undefined
+  readonly isBegun: boolean
+  /** The form has not been changed since. */
+  readonly isCurrent: boolean
+  /** Lets the hub log in to each machine; again with what the form says now. */
+  readonly begin: () => Promise<void>
+  /** Makes the cluster of the check. */
+  readonly make: () => Promise<void>
+  readonly ask: (wish: EdgeWish) => Promise<void>
+  /** Removes the object and the logins that were made for it. */
+  readonly forget: () => Promise<void>
+}
+
+interface Begun {
+  readonly form: ClusterForm
+  readonly namespace: string
+  readonly name: string
+  readonly logins: readonly LoginSecret[]
+}
+
+/** Checks the machines by an edge cluster of mode Check, which becomes the cluster if somebody wants it. */
+export function useMachineCheck(form: ClusterForm): MachineCheck {
+  const [begun, setBegun] = useState<Begun>()
+  const edge = useEdge(begun)
+  const path = begun === undefined ? '' : edgePath(begun)
+  const patch = (body: unknown): Promise<unknown> =>
+    askHub(path, { method: 'PATCH', body, contentType: 'application/merge-patch+json' })
+  return {
+    edge,
+    isBegun: begun !== undefined,
+    isCurrent: begun?.form === form,
+    async begin() {
+      if (begun === undefined) setBegun(await create(form))
+      else setBegun(await change(form, begun, path))
+    },
+    async make() {
+      await patch(wishPatch({ ask: 'make' }))
+    },
+    async ask(wish) {
+      await patch(wishPatch(wish))
+    },
+    async forget() {
+      await askHub(path, { method: 'DELETE' })
+      setBegun(undefined)
+    },
+  }
+}
+
+function useEdge(begun: Begun | undefined): EdgeClusterObject | undefined {
+  const { namespace = '', name = '' } = begun ?? {}
+  const path = useMemo(() => {
+    const selector = encodeURIComponent(`metadata.name=${name}`)
+    return name === ''
+      ? undefined
+      : `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`
+  }, [namespace, name])
+  const view = useWatched(path)
+  // The hub's own kind.
+  return view.items.get(`${namespace}/${name}`) as EdgeClusterObject | undefined
+}
+
+function edgePath({ namespace, name }: Begun): string {
+  return objectPath(undefined, { ...edgeClusters, namespace, name })
+}
+
+async function create(form: ClusterForm): Promise<Begun> {
+  const logins = loginsOf(form)
+  await withLogins(logins, async () => {
+    const request = { method: 'POST', body: edgeClusterOf(form, 'Check') } as const
+    await askJson(edgeClustersPath(form), request)
+  })
+  const { namespace, name } = form
+  return { form, namespace, name, logins }
+}
+
+/** Writes what the form says now, with new Secrets, and lets the hub look again. */
+async function change(form: ClusterForm, begun: Begun, path: string): Promise<Begun> {
+  const { namespace, name } = begun
+  const logins = loginsOf({ ...form, namespace, name })
+  for (const login of begun.logins) await removeIfThere(login)
+  await withLogins(logins, async () => {
+    const { spec } = edgeClusterOf(form, 'Check')
+    const body = [
+      { op: 'replace', path: '/spec', value: spec },
+      { op: 'add', path: '/metadata/annotations', value: { 'hub.skerry.io/retry': '*' } },
+    ]
+    await askJson(path, { method: 'PATCH', body, contentType: 'application/json-patch+json' })
+  })
+  return { form, namespace, name, logins }
+}
+
+async function removeIfThere(login: LoginSecret): Promise<void> {
+  try {
+    await removeLogin(login)
+  } catch (thrown) {
+    if (!asHubError(thrown).isMissing) throw thrown
+  }
+}
