@@ -28,6 +28,10 @@ export const hubBounds = Object.freeze({
     /** For all requests to the site together. */
     timeoutMs: 20_000,
   }),
+  policyPreview: Object.freeze({
+    bodyBytesMax: 262_144,
+    replicasMax: 1_000_000,
+  }),
   packages: Object.freeze({
     /** The directories of one --package that are looked at. */
     listedMax: 256,

@@ -13,6 +13,7 @@ import { version } from '../../runtime/version.ts'
 import { readConsoleFiles } from '../console/console-files.ts'
 import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
 import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
+import { previewAuthorizer, previewRoute } from '../console/preview-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -36,13 +37,14 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
     routes(hub) {
       const { sessions, reading } = openedFor(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      return [sessions.route, files, ...reading.routes, explainRoute(hub), nodeJoinRoute(hub)]
+      const own = [explainRoute(hub), previewRoute(hub), nodeJoinRoute(hub)]
+      return [sessions.route, files, ...reading.routes, ...own]
     },
     access(hub) {
       const { sessions, reading } = openedFor(hub)
       const own = [sessions.authorizer, consoleFilesAuthorizer, reading.authorizer]
       return {
-        authorizers: [...own, explainAuthorizer, nodeJoinAuthorizer],
+        authorizers: [...own, explainAuthorizer, previewAuthorizer, nodeJoinAuthorizer],
         callers: sessions.callers,
       }
     },
