@@ -40,6 +40,10 @@ export const timeLimits = Object.freeze({
   confirmedMs: 1_500,
   /** How often pages ask again for what no watch brings. */
   askAgainMs: 5_000,
+  /** After this time a browser has taken a file that is to be saved. */
+  savedMs: 30_000,
+  /** An explanation costs the hub a look at the whole fleet. */
+  explainAgainMs: 10_000,
 })
 
 /** Bounds of the drawn pages. */
@@ -72,4 +76,16 @@ export const viewLimits = Object.freeze({
   machinesMax: 1_000,
   /** Nodes that joined, on the page that waits for them. */
   joinedRows: 50,
+  /** The shortest text that the hub looks for in all clusters. */
+  searchCharsMin: 2,
+  /** Objects that a search over all clusters brings at most. */
+  foundMax: 500,
+  /** Lines of the audit log that are asked for at once. */
+  auditLines: 200,
+  /** Clusters of a wave, the worst first; a table has all of them. */
+  waveClusters: 12,
+  /** Names of clusters in the preview of a policy. */
+  previewClusters: 60,
+  /** A policy that has claimed more objects says so. */
+  claimedMax: 500,
 })

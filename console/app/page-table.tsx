@@ -38,6 +38,11 @@ export const pageTable: readonly PageEntry[] = [
     })),
   },
   {
+    path: '/search',
+    page: lazy(async () => ({ default: (await import('../pages/search/page.tsx')).SearchPage })),
+    link: { section: 'look', icon: 'search', title: (texts) => texts.search },
+  },
+  {
     path: '/clusters/:cluster/:tab?',
     page: lazy(async () => ({ default: (await import('../pages/cluster/page.tsx')).ClusterPage })),
   },
@@ -76,6 +81,29 @@ export const pageTable: readonly PageEntry[] = [
     link: { section: 'run', icon: 'route', title: (texts) => texts.applications },
   },
   {
+    path: '/applications/:namespace/:name/:tab?',
+    page: lazy(async () => ({
+      default: (await import('../pages/application/page.tsx')).ApplicationPage,
+    })),
+  },
+  {
+    path: '/policies',
+    page: lazy(async () => ({
+      default: (await import('../pages/policies/page.tsx')).PoliciesPage,
+    })),
+    link: { section: 'run', icon: 'layers', title: (texts) => texts.policies },
+  },
+  {
+    path: '/policies/:kind/:namespace/:name/:tab?',
+    page: lazy(async () => ({ default: (await import('../pages/policy/page.tsx')).PolicyPage })),
+  },
+  {
+    path: '/new-policy',
+    page: lazy(async () => ({
+      default: (await import('../pages/policy-form/page.tsx')).PolicyFormPage,
+    })),
+  },
+  {
     path: '/hub-objects',
     page: lazy(async () => ({
       default: (await import('../pages/hub-objects/page.tsx')).HubObjectsPage,
@@ -86,6 +114,11 @@ export const pageTable: readonly PageEntry[] = [
     path: '/access',
     page: lazy(async () => ({ default: (await import('../pages/access/page.tsx')).AccessPage })),
     link: { section: 'guard', icon: 'key', title: (texts) => texts.access },
+  },
+  {
+    path: '/audit',
+    page: lazy(async () => ({ default: (await import('../pages/audit/page.tsx')).AuditPage })),
+    link: { section: 'guard', icon: 'audit', title: (texts) => texts.audit },
   },
   {
     path: '/objects/:cluster/:group/:version/:resource/:namespace/:name/:tab?',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { paletteMatches } from './palette-matches.ts'
+import { paletteMatches, searchEntry } from './palette-matches.ts'
 
 const entry = (title: string, note = '') => ({ title, note, href: `/${title}` })
 const entries = [
@@ -22,4 +22,11 @@ test('titles that begin with the text come first, then words of titles, then any
 test('an empty text offers the first entries, and no more than fit', () => {
   assert.equal(paletteMatches(entries, ' ', 2).length, 2)
   assert.equal(paletteMatches(entries, 's', 1).length, 1)
+})
+
+test('a text of two letters can be looked for in all clusters', () => {
+  assert.deepEqual(searchEntry('w', 'title'), [])
+  assert.deepEqual(searchEntry(' app=web ', 'title'), [
+    { title: 'title', href: '/search?q=app%3Dweb', note: '' },
+  ])
 })

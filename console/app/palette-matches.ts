@@ -1,4 +1,5 @@
 /** Finds the entries of the palette by the first letters of their words, or any part. Pure. */
+import { viewLimits } from '../limits-table.ts'
 
 export interface PaletteEntry {
   readonly title: string
@@ -25,6 +26,14 @@ export function paletteMatches(
     ranked[rank]?.push(entry)
   }
   return ranked.flat().slice(0, max)
+}
+
+/** The last entry leads to objects of that name in all clusters. */
+export function searchEntry(text: string, title: string): PaletteEntry[] {
+  const q = text.trim()
+  return q.length < viewLimits.searchCharsMin
+    ? []
+    : [{ title, href: `/search?q=${encodeURIComponent(q)}`, note: '' }]
 }
 
 function startsWord(title: string, text: string): boolean {

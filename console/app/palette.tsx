@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { partTexts } from '../parts/texts.ts'
 import { useTexts } from '../words/language.ts'
 import { pageTable } from './page-table.tsx'
-import { paletteMatches, type PaletteEntry } from './palette-matches.ts'
+import { paletteMatches, searchEntry, type PaletteEntry } from './palette-matches.ts'
 import { appTexts } from './texts.ts'
 
 export function PaletteButton() {
@@ -44,8 +44,11 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
   const [at, setAt] = useState(0)
   const entries = useEntries()
   const matches = useMemo(
-    () => paletteMatches(entries, text, viewLimits.paletteMatches),
-    [entries, text],
+    () => [
+      ...paletteMatches(entries, text, viewLimits.paletteMatches),
+      ...searchEntry(text, texts.searchAll(text.trim())),
+    ],
+    [entries, text, texts],
   )
   useEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal()

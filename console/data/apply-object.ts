@@ -17,6 +17,7 @@ export interface ApplyWish {
 
 export interface Applied {
   /** The object as the server has it, or would have it. */
+  readonly object: Readonly<Record<string, unknown>>
   readonly yaml: string
   readonly warnings: readonly string[]
 }
@@ -30,9 +31,11 @@ export async function applyObject({ path, yaml, isDryRun, isForced }: ApplyWish)
     body: yaml,
     contentType: 'application/apply-patch+yaml',
   })
+  // An object of the API.
+  const object = (await answer.json()) as Readonly<Record<string, unknown>>
   return {
-    // An object of the API.
-    yaml: editableYaml((await answer.json()) as Readonly<Record<string, unknown>>),
+    object,
+    yaml: editableYaml(object),
     warnings: readWarnings(answer.headers.get('warning') ?? ''),
   }
 }

@@ -1,9 +1,10 @@
 /** Follows the log of one container through the hub, and goes on after breaks where it stopped. */
 import { followLimits, streamLimits } from '../limits-table.ts'
+import { readLines } from './answer-lines.ts'
 import type { BrowserClock } from './browser-clock.ts'
 import { asHubError, type HubError } from './hub-error.ts'
 import { logPath, type LogSource, type LogWish } from './log-path.ts'
-import { cutLines, type LogTail } from './log-tail.ts'
+import type { LogTail } from './log-tail.ts'
 
 export interface FollowDeps {
   readonly clock: BrowserClock
@@ -36,7 +37,7 @@ export async function followLog(
       deps.onError(name, undefined)
       failures = 0
       const before = tail.resumeTime(name)
-      await readLines(answer, (line) => tail.add(name, line), deps.onChange)
+      await readLines(answer, { onLine: (line) => tail.add(name, line), onChange: deps.onChange })
       ends = tail.resumeTime(name) === before ? ends + 1 : 0
       if (!wish.isFollowing || wish.isPrevious || ends >= endsMax) return
     } catch (thrown) {
@@ -52,27 +53,6 @@ export async function followLog(
     }
     await pause(deps.clock, Math.min(streamLimits.reconnectMsMax, 1_000 * 2 ** failures), signal)
   }
-}
-
-async function readLines(
-  answer: Response,
-  onLine: (line: string) => void,
-  onChange: () => void,
-): Promise<void> {
-  const { body } = answer
-  if (body === null) return
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    const cut = cutLines(rest, value)
-    rest = cut.rest
-    for (const line of cut.lines) onLine(line)
-    onChange()
-  }
-  if (rest !== '') onLine(rest)
-  onChange()
 }
 
 function pause(clock: BrowserClock, ms: number, signal: AbortSignal): Promise<void> {

@@ -85,10 +85,14 @@ export class LogTail {
   }
 }
 
-/** Cuts a stream of text into lines; `rest` keeps the last one until it has ended. */
-export function cutLines(rest: string, chunk: string): { lines: string[]; rest: string } {
+/** Cuts a stream of text into lines; `rest` keeps the last one until it has ended, or has too many characters. */
+export function cutLines(
+  rest: string,
+  chunk: string,
+  charsMax: number = logLineCharsMax,
+): { lines: string[]; rest: string } {
   const parts = (rest + chunk).split('\n')
   const last = parts.pop() ?? ''
-  const isTooLong = last.length > logLineCharsMax
+  const isTooLong = last.length > charsMax
   return isTooLong ? { lines: [...parts, last], rest: '' } : { lines: parts, rest: last }
 }

@@ -1,8 +1,7 @@
 /** Objects of any kind that a server has, chosen from its own discovery. */
-import { useQuery } from '@tanstack/react-query'
-import { discoveredKinds, discoveryType, kindKey } from '../data/discovered-kinds.ts'
-import { asHubError } from '../data/hub-error.ts'
-import { askJson } from '../data/hub-request.ts'
+import { kindKey, type DiscoveredKind } from '../data/discovered-kinds.ts'
+import type { RowMetadata } from '../data/table-rows.ts'
+import { useKinds } from '../data/use-kinds.ts'
 import { useUrlValues } from '../data/use-url-values.ts'
 import { useTexts } from '../words/language.ts'
 import { Failed, Loading } from './answer-state.tsx'
@@ -16,23 +15,17 @@ interface KindBrowserProps {
   readonly groups?: readonly string[]
   /** The kind that is shown first, as `resource.group`. */
   readonly first: string
+  /** The page of an object, for kinds that have one of their own. */
+  readonly pageOf?: (kind: DiscoveredKind, metadata: RowMetadata) => string | undefined
 }
 
-export function KindBrowser({ cluster, groups, first }: KindBrowserProps) {
+export function KindBrowser({ cluster, groups, first, pageOf }: KindBrowserProps) {
   const texts = useTexts(resourceTexts)
   const [values, setValues] = useUrlValues()
-  const base = cluster === undefined ? '' : `/clusters/${encodeURIComponent(cluster)}`
-  const { data, error, refetch } = useQuery({
-    queryKey: ['kinds', cluster],
-    queryFn: async ({ signal }) => {
-      const ask = (path: string): Promise<object> =>
-        askJson<object>(`${base}${path}`, { accept: discoveryType, signal })
-      return discoveredKinds(await Promise.all([ask('/api'), ask('/apis')]))
-    },
-  })
-  if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading />
-  const offered = data.filter(({ group }) => groups === undefined || groups.includes(group))
+  const { kinds, error, retry } = useKinds(cluster)
+  if (error !== undefined) return <Failed error={error} onRetry={retry} />
+  if (kinds === undefined) return <Loading />
+  const offered = kinds.filter(({ group }) => groups === undefined || groups.includes(group))
   const wanted = values.kind ?? first
   const chosen = offered.find((each) => kindKey(each) === wanted) ?? offered[0]
   if (chosen === undefined) return undefined
@@ -42,6 +35,7 @@ export function KindBrowser({ cluster, groups, first }: KindBrowserProps) {
       cluster={cluster}
       resource={chosen}
       isNamespaced={chosen.isNamespaced}
+      {...(pageOf === undefined ? {} : { pageOf: (metadata) => pageOf(chosen, metadata) })}
       choices={
         <ChoiceField
           label={texts.kind}

@@ -20,9 +20,14 @@ const YamlDifference = lazy(async () => ({
 interface ObjectYamlProps {
   readonly cluster: string | undefined
   readonly object: ObjectName
+  /** Shows what a checked change would lead to, under its difference. */
+  readonly outcome?: Outcome
 }
 
-export function ObjectYaml({ cluster, object }: ObjectYamlProps) {
+/** Draws the consequences of an object as the server would have it. */
+type Outcome = (object: Readonly<Record<string, unknown>>) => React.ReactNode
+
+export function ObjectYaml({ cluster, object, outcome }: ObjectYamlProps) {
   const texts = useTexts(yamlTexts)
   const [isEditing, setEditing] = useState(false)
   const path = objectPath(cluster, object)
@@ -34,7 +39,14 @@ export function ObjectYaml({ cluster, object }: ObjectYamlProps) {
   if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading />
   if (isEditing) {
-    return <EditYaml path={path} before={editableYaml(data)} onEnd={() => setEditing(false)} />
+    return (
+      <EditYaml
+        path={path}
+        before={editableYaml(data)}
+        onEnd={() => setEditing(false)}
+        {...(outcome === undefined ? {} : { outcome })}
+      />
+    )
   }
   const yaml = readableYaml(data)
   return (
@@ -54,8 +66,14 @@ export function ObjectYaml({ cluster, object }: ObjectYamlProps) {
 
 interface EditYamlProps {
   readonly path: string
+  /** The object as it is; empty for one that is to be made. */
   readonly before: string
+  /** The text to begin with. If omitted, the object as it is. */
+  readonly first?: string
+  readonly outcome?: Outcome
   readonly onEnd: () => void
+  /** If omitted, `onEnd` is called. */
+  readonly onApplied?: () => void
 }
 
 type Step =
@@ -63,10 +81,11 @@ type Step =
   | { readonly is: 'checking' | 'applying' }
   | { readonly is: 'checked'; readonly applied: Applied; readonly isForced: boolean }
 
-function EditYaml({ path, before, onEnd }: EditYamlProps) {
+export function EditYaml(props: EditYamlProps) {
+  const { path, before, first = before, outcome, onEnd, onApplied = onEnd } = props
   const texts = useTexts(yamlTexts)
   const queries = useQueryClient()
-  const [yaml, setYaml] = useState(before)
+  const [yaml, setYaml] = useState(first)
   const [step, setStep] = useState<Step>({ is: 'editing' })
   const check = async (isForced: boolean): Promise<void> => {
     setStep({ is: 'checking' })
@@ -82,7 +101,7 @@ function EditYaml({ path, before, onEnd }: EditYamlProps) {
     try {
       await applyObject({ path, yaml, isDryRun: false, isForced })
       await queries.invalidateQueries({ queryKey: [path] })
-      onEnd()
+      onApplied()
     } catch (thrown) {
       setStep({ is: 'editing', error: asHubError(thrown) })
     }
@@ -90,35 +109,14 @@ function EditYaml({ path, before, onEnd }: EditYamlProps) {
   const error = step.is === 'editing' ? step.error : undefined
   return (
     <div className="yaml">
-      <div className="yaml-actions">
-        {step.is === 'checked' ? (
-          <>
-            <button
-              type="button"
-              className="button is-main"
-              onClick={() => void apply(step.isForced)}
-            >
-              {step.isForced ? texts.applyForced : texts.apply}
-            </button>
-            <button type="button" className="button" onClick={() => setStep({ is: 'editing' })}>
-              {texts.editOn}
-            </button>
-          </>
-        ) : (
-          <button
-            type="button"
-            className="button is-main"
-            disabled={step.is !== 'editing' || yaml === before}
-            onClick={() => void check(false)}
-          >
-            {texts.check}
-          </button>
-        )}
-        <button type="button" className="button" onClick={onEnd}>
-          {texts.discard}
-        </button>
-        <span className="muted">{step.is === 'checked' ? texts.checked : texts.hint}</span>
-      </div>
+      <Actions
+        step={step}
+        isChanged={yaml !== before}
+        onCheck={() => void check(false)}
+        onApply={(isForced) => void apply(isForced)}
+        onEdit={() => setStep({ is: 'editing' })}
+        onEnd={onEnd}
+      />
       {error === undefined ? undefined : (
         <ApplyFault error={error} onForce={() => void check(true)} />
       )}
@@ -130,6 +128,47 @@ function EditYaml({ path, before, onEnd }: EditYamlProps) {
           <YamlEditor label={texts.edit} text={yaml} onChange={setYaml} />
         )}
       </Suspense>
+      {step.is === 'checked' ? outcome?.(step.applied.object) : undefined}
+    </div>
+  )
+}
+
+interface ActionsProps {
+  readonly step: Step
+  readonly isChanged: boolean
+  readonly onCheck: () => void
+  readonly onApply: (isForced: boolean) => void
+  readonly onEdit: () => void
+  readonly onEnd: () => void
+}
+
+function Actions({ step, isChanged, onCheck, onApply, onEdit, onEnd }: ActionsProps) {
+  const texts = useTexts(yamlTexts)
+  return (
+    <div className="yaml-actions">
+      {step.is === 'checked' ? (
+        <>
+          <button type="button" className="button is-main" onClick={() => onApply(step.isForced)}>
+            {step.isForced ? texts.applyForced : texts.apply}
+          </button>
+          <button type="button" className="button" onClick={onEdit}>
+            {texts.editOn}
+          </button>
+        </>
+      ) : (
+        <button
+          type="button"
+          className="button is-main"
+          disabled={step.is !== 'editing' || !isChanged}
+          onClick={onCheck}
+        >
+          {texts.check}
+        </button>
+      )}
+      <button type="button" className="button" onClick={onEnd}>
+        {texts.discard}
+      </button>
+      <span className="muted">{step.is === 'checked' ? texts.checked : texts.hint}</span>
     </div>
   )
 }

@@ -33,15 +33,19 @@ interface ResourceTableProps {
   /** Stands at the start of the bar, such as a choice of kinds. */
   readonly choices?: React.ReactNode
   /** The page of an object. If omitted, the page that every kind has. */
-  readonly pageOf?: (metadata: RowMetadata) => string
+  readonly pageOf?: (metadata: RowMetadata) => string | undefined
+  /** Lists the objects with these labels alone. */
+  readonly labelSelector?: string
 }
 
 export function ResourceTable(props: ResourceTableProps) {
-  const { cluster, resource, isNamespaced, choices } = props
+  const { cluster, resource, isNamespaced, choices, labelSelector } = props
   const texts = useTexts(resourceTexts)
   const [values, setValues] = useUrlValues()
   const namespace = isNamespaced ? (values.namespace ?? '') : ''
-  const path = listPath(cluster, resource, namespace)
+  const selected =
+    labelSelector === undefined ? '' : `?${new URLSearchParams({ labelSelector }).toString()}`
+  const path = `${listPath(cluster, resource, namespace)}${selected}`
   const view = useWatched(path, true)
   const retry = useRetry(path, true)
   const rows = useMemo(() => tableRows(view), [view])
@@ -72,7 +76,10 @@ export function ResourceTable(props: ResourceTableProps) {
           label={texts.filter}
           onChange={(q) => setValues({ q })}
         />
-        <CopyButton label={words.asKubectl} text={kubectlGet(resource, namespace, isNamespaced)} />
+        <CopyButton
+          label={words.asKubectl}
+          text={`${kubectlGet(resource, namespace, isNamespaced)}${labelSelector === undefined ? '' : ` -l ${labelSelector}`}`}
+        />
       </div>
       <Rows {...{ cluster, resource, view, shown, retry, isNamespaced, pageOf: props.pageOf }} />
     </>

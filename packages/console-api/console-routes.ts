@@ -7,6 +7,7 @@ import { fleetPath, fleetRoute } from './fleet/fleet-route.ts'
 import { VisibleClusters } from './fleet/visible-clusters.ts'
 import { historyRoute } from './history/history-route.ts'
 import { TunnelHistory, type TunnelSample } from './history/tunnel-history.ts'
+import { searchPath, searchRoute } from './search/search-route.ts'
 import { watchesPath, watchesRoute } from './watches/watches-route.ts'
 
 export interface ConsoleRoutesDeps {
@@ -40,6 +41,7 @@ export function createConsoleRoutes(deps: ConsoleRoutesDeps): ConsoleRoutes {
       fleetRoute({ board, visible, clock }),
       auditRoute({ ...deps.audit, clock }),
       historyRoute({ objects, history }),
+      searchRoute({ server: deps.server, board, visible, clock }),
       watchesRoute(deps),
     ],
     authorizer,
@@ -47,7 +49,7 @@ export function createConsoleRoutes(deps: ConsoleRoutesDeps): ConsoleRoutes {
   }
 }
 
-const paths: ReadonlySet<string> = new Set([fleetPath, watchesPath])
+const paths: ReadonlySet<string> = new Set([fleetPath, searchPath, watchesPath])
 
 /** Allows every authenticated user: each answer has what its user may see. */
 const authorizer: Authorizer = Object.freeze<Authorizer>({

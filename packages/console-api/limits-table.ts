@@ -72,6 +72,22 @@ export const consoleBounds = Object.freeze({
     retryMsMin: 1_000,
     retryMsMax: 30_000,
   }),
+  searchRoute: Object.freeze({
+    clustersAtOnce: 32,
+    /** For all requests to one cluster. */
+    clusterMs: 3_000,
+    /** For all clusters. */
+    allMs: 60_000,
+    pageObjects: 500,
+    pageBytesMax: 4_194_304,
+    kindsMax: 8,
+    textCharsMin: 2,
+    textCharsMax: 253,
+    limitDefault: 100,
+    limitMax: 1_000,
+    errorCharsMax: 500,
+    perUserMax: 2,
+  }),
   auditSearch: Object.freeze({
     chunkBytes: 262_144,
     lineBytesMax: 65_536,

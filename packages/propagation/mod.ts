@@ -6,6 +6,7 @@
  */
 export { type ExplainedRef, explain } from './explain/explain.ts'
 export type { Explanation } from './explain/explanation.ts'
+export { previewOverrides, previewPlacement } from './explain/preview-policy.ts'
 export { createFleetFailover } from './failover/fleet-failover.ts'
 export { createFleetScheduler } from './placement/binding-scheduler.ts'
 export { needsPlacement, placementAnnotation } from './placement/needs-placement.ts'

@@ -35,6 +35,10 @@ export const hubBounds = Object.freeze({
     ttlSecondsMin: 60,
     ttlSecondsMax: 10 * 366 * 86_400,
   }),
+  policyPreview: Object.freeze({
+    bodyBytesMax: 262_144,
+    replicasMax: 1_000_000,
+  }),
   packages: Object.freeze({
     /** The directories of one --package that are looked at. */
     listedMax: 256,

@@ -1,10 +1,13 @@
-/** How objects of the hub are spread over the fleet: policies, overrides, bindings and works. */
+/** Objects of the hub that are spread over the fleet. A binding stands for each of them. */
+import { kindKey, type DiscoveredKind } from '../../data/discovered-kinds.ts'
+import { applicationPage } from '../../data/explanation.ts'
+import type { RowMetadata } from '../../data/table-rows.ts'
 import { KindBrowser } from '../../parts/kind-browser.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
 
-const groups = ['policy.karmada.io', 'work.karmada.io', 'apps.karmada.io', 'apps']
+const groups = ['work.karmada.io', 'policy.karmada.io', 'apps.karmada.io', 'apps']
 
 export function ApplicationsPage() {
   const texts = useTexts(both)
@@ -13,8 +16,18 @@ export function ApplicationsPage() {
       <KindBrowser
         cluster={undefined}
         groups={groups}
-        first="propagationpolicies.policy.karmada.io"
+        first="resourcebindings.work.karmada.io"
+        pageOf={pageOf}
       />
     </PageFrame>
   )
+}
+
+const bindings = new Set([
+  'resourcebindings.work.karmada.io',
+  'clusterresourcebindings.work.karmada.io',
+])
+
+function pageOf(kind: DiscoveredKind, metadata: RowMetadata): string | undefined {
+  return bindings.has(kindKey(kind)) ? applicationPage(metadata) : undefined
 }

@@ -45,6 +45,14 @@ export const texts = inBoth({
     sent: 'Sent',
     streams: 'Streams',
     agent: 'Agent',
+    history: 'The last hour',
+    noHistory: 'The hub has seen no tunnel of this cluster since it started.',
+    connectedShare: (percent: number, breaks: number) =>
+      `Connected for ${percent} % of the time; ${breaks === 1 ? '1 break' : `${breaks} breaks`}.`,
+    rttFacts: (median: number, max: number) => `mostly ${median} ms, at most ${max} ms`,
+    traffic: 'Traffic',
+    trafficFacts: (up: string, down: string) =>
+      `from the cluster at most ${up}; to it, dashed, at most ${down}`,
     kubeconfig: 'Kubeconfig',
     kubeconfigHint:
       'This kubeconfig leads through the hub and logs in as you, with Skerry’s plugin for kubectl. It contains no secret.',
@@ -93,6 +101,13 @@ export const texts = inBoth({
     sent: '已发送',
     streams: '流',
     agent: '代理',
+    history: '最近一小时',
+    noHistory: '中心启动以来未见到此集群的隧道。',
+    connectedShare: (percent: number, breaks: number) =>
+      `${percent}% 的时间已连接；中断 ${breaks} 次。`,
+    rttFacts: (median: number, max: number) => `通常 ${median} 毫秒，最多 ${max} 毫秒`,
+    traffic: '流量',
+    trafficFacts: (up: string, down: string) => `来自集群最多 ${up}；发往集群（虚线）最多 ${down}`,
     kubeconfig: 'Kubeconfig',
     kubeconfigHint:
       '此 kubeconfig 经由中心访问，并通过 skerry 的 kubectl 插件以您的身份登录，不含任何密钥。',

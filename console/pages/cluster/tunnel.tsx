@@ -7,6 +7,7 @@ import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { Facts, type Fact } from '../../parts/facts.tsx'
 import { useTexts } from '../../words/language.ts'
 import { bytesText } from '../../words/number-texts.ts'
+import { HistoryPanel } from './history-panel.tsx'
 import { texts as both, type ClusterTexts } from './texts.ts'
 
 /** One tunnel as /hub/v1/cluster-states reports it; only what is shown. */
@@ -57,6 +58,7 @@ export function Tunnel({ cluster }: { readonly cluster: string }) {
           </p>
         </section>
       )}
+      {tunnel === 'none' ? undefined : <HistoryPanel cluster={cluster} />}
     </div>
   )
 }

@@ -6,6 +6,7 @@ import type { LogSource } from '../../data/log-path.ts'
 import type { HubError } from '../../data/hub-error.ts'
 import { askHub } from '../../data/hub-request.ts'
 import { LogTail, type LogLine } from '../../data/log-tail.ts'
+import { saveFile } from '../../data/save-file.ts'
 import { sgrSpans } from '../../data/sgr-spans.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Empty, Failed } from '../../parts/answer-state.tsx'
@@ -182,10 +183,5 @@ function Line({ line, hasSource }: { readonly line: LogLine; readonly hasSource:
 
 function download(lines: readonly LogLine[]): void {
   const text = lines.map(({ time, source, text: line }) => `${time} ${source} ${line}\n`).join('')
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'log.txt'
-  link.click()
-  URL.revokeObjectURL(url)
+  saveFile('log.txt', 'text/plain', text)
 }

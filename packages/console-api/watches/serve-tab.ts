@@ -18,8 +18,8 @@ import {
   type Random,
 } from '@skerry/base'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { innerRequest } from '../inner/inner-request.ts'
 import { consoleBounds } from '../limits-table.ts'
-import { sessionIdOf } from '../sessions/session-authenticator.ts'
 import { readTabFrame, type TabFrame } from './tab-frame.ts'
 import { TabOutput, type WatchOut } from './watch-out.ts'
 import { watchList } from './watched-list.ts'
@@ -154,7 +154,7 @@ class Tab {
     const scope = linkedSignal(signal)
     const out = this.#output.open()
     const ask = (target: string, accept: string, inner: AbortSignal): Promise<ApiAnswer> =>
-      this.#deps.server.answer(requestOf(this.#admitted, { target, accept }, inner))
+      this.#deps.server.answer(innerRequest(this.#admitted, { target, accept }, inner))
     const running = watchList(frame, { ask, out, clock, random, log }, scope.signal)
       .catch((error: unknown) => {
         if (!scope.signal.aborted) log.error('Watch of a tab failed', { error: asError(error) })
@@ -176,31 +176,3 @@ class Tab {
     return this.#opens.count > opensPerSecondMax
   }
 }
-
-/** Headers of the upgrade that say nothing about the requests inside of it. */
-const upgradeHeader = /^(?:connection|upgrade|sec-websocket-.*|content-length|accept-encoding)$/
-
-/** Returns a request as the tab would send it by itself. The Origin of the upgrade was the hub's own. */
-function requestOf(
-  { request: { headers, peer }, user }: AuthorizedRequest,
-  { target, accept }: { readonly target: string; readonly accept: string },
-  signal: AbortSignal,
-): ApiRequest {
-  const kept = Object.entries(headers).filter(([name]) => !upgradeHeader.test(name))
-  const sent: Record<string, string> = { ...Object.fromEntries(kept), accept }
-  if (sessionIdOf(user) !== undefined) sent['x-skerry-console'] = '1'
-  const controller = new AbortController()
-  whenAborted(signal, () => controller.abort(signal.reason))
-  return {
-    method: 'GET',
-    target,
-    headers: sent,
-    fields: () => Object.entries(sent),
-    body: nothing(),
-    peer,
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-  }
-}
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}

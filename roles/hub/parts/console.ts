@@ -16,6 +16,7 @@ import { hubInfoAuthorizer, hubInfoRoute } from '../console/hub-info-route.ts'
 import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
 import { registrationsAuthorizer, registrationsRoute } from '../console/registrations-route.ts'
 import { usersAuthorizer, usersRoute } from '../console/users-route.ts'
+import { previewAuthorizer, previewRoute } from '../console/preview-route.ts'
 import type { HubPart, OpenHub } from '../contract/hub-part.ts'
 import { loginOffersOf, type LoginFlags } from '../contract/login-flags.ts'
 
@@ -33,7 +34,7 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
       const sessions = openSessions(hub, login)
       const reading = openRoutes(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      const asUser = [explainRoute, nodeJoinRoute, registrationsRoute, usersRoute, hubInfoRoute]
+      const asUser = [explainRoute, previewRoute, nodeJoinRoute, registrationsRoute, usersRoute, hubInfoRoute]
       const pages = asUser.map((route) => route(hub))
       const own = [...sessions.authorizers, consoleFilesAuthorizer, reading.authorizer]
       return {
@@ -50,6 +51,7 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
 
 const asUserAuthorizers = [
   explainAuthorizer,
+  previewAuthorizer,
   nodeJoinAuthorizer,
   registrationsAuthorizer,
   usersAuthorizer,

@@ -1,0 +1,83 @@
+/** Searches of the hub's audit log: what is asked, and what came. Pure. */
+
+/** The filters of the page, as they stand in its address. Times are of the viewer's zone, as a field for them writes it. */
+export interface AuditFilter {
+  readonly user: string
+  readonly cluster: string
+  readonly verb: string
+  readonly resource: string
+  readonly since: string
+  readonly until: string
+}
+
+export const auditFields = ['user', 'cluster', 'verb', 'resource', 'since', 'until'] as const
+
+/** One line of the log. */
+export interface AuditEvent {
+  /** When the request began, RFC 3339. */
+  readonly time: string
+  readonly auditID?: string
+  readonly user?: string
+  readonly cluster?: string
+  readonly method: string
+  readonly uri: string
+  readonly status?: number
+  readonly ms?: number
+  readonly impersonator?: string
+}
+
+export interface AuditAnswer {
+  /** The replica whose log this is; empty if the hub has only one. */
+  readonly replica: string
+  /** If it is not null, there may be more up to that time. */
+  readonly cutAt: string | null
+  readonly events: readonly AuditEvent[]
+}
+
+export function readFilter(values: Readonly<Record<string, string>>): AuditFilter {
+  const of = (name: (typeof auditFields)[number]): string => values[name] ?? ''
+  return {
+    user: of('user'),
+    cluster: of('cluster'),
+    verb: of('verb'),
+    resource: of('resource'),
+    since: of('since'),
+    until: of('until'),
+  }
+}
+
+/** Returns the address of a search. With `cutAt`, it goes on where an answer was cut. */
+export function auditPath(filter: AuditFilter, limit: number, cutAt?: string): string {
+  const query = new URLSearchParams({ limit: String(limit) })
+  for (const name of ['user', 'cluster', 'verb', 'resource'] as const) {
+    if (filter[name].trim() !== '') query.set(name, filter[name].trim())
+  }
+  const times = { since: timeOf(filter.since), until: cutAt ?? timeOf(filter.until) }
+  for (const [name, time] of Object.entries(times)) if (time !== undefined) query.set(name, time)
+  return `/hub/v1/audit?${query.toString()}`
+}
+
+/** A field for times writes `2026-11-28T16:40`, which a browser reads as the viewer's own time. */
+function timeOf(text: string): string | undefined {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
+/** Adds older lines. A search that goes on brings lines of the moment of the cut again. */
+export function withOlder(
+  known: readonly AuditEvent[],
+  older: readonly AuditEvent[],
+): readonly AuditEvent[] {
+  const seen = new Set(known.map(keyOf))
+  return [...known, ...older.filter((event) => !seen.has(keyOf(event)))]
+}
+
+export function keyOf({ auditID, time, method, uri, user }: AuditEvent): string {
+  return auditID ?? [time, method, uri, user].join(' ')
+}
+
+/** Requests to one cluster name it twice; the page has a column for it. */
+export function shownUri({ uri, cluster }: AuditEvent): string {
+  const prefix = `/clusters/${cluster}/`
+  return cluster !== undefined && uri.startsWith(prefix) ? uri.slice(prefix.length - 1) : uri
+}

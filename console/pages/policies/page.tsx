@@ -1,0 +1,54 @@
+/** Policies of the fleet: where objects go, and what differs from cluster to cluster. */
+import { Link } from 'wouter'
+import { isPolicyKind, policyKinds, policyPage, type PolicyKind } from '../../data/policy-names.ts'
+import { useUrlValues } from '../../data/use-url-values.ts'
+import { ChoiceField } from '../../parts/choice-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { PageFrame } from '../../parts/page-frame.tsx'
+import { ResourceTable } from '../../parts/resource-table.tsx'
+import { useTexts } from '../../words/language.ts'
+import { texts as both } from './texts.ts'
+
+const kinds: readonly PolicyKind[] = [
+  'PropagationPolicy',
+  'ClusterPropagationPolicy',
+  'OverridePolicy',
+  'ClusterOverridePolicy',
+]
+
+export function PoliciesPage() {
+  const texts = useTexts(both)
+  const [values, setValues] = useUrlValues()
+  const kind = isPolicyKind(values.kind) ? values.kind : 'PropagationPolicy'
+  const resource = policyKinds[kind]
+  return (
+    <PageFrame
+      title={texts.title}
+      mark={<span className="muted">{texts.hints[kind]}</span>}
+      actions={
+        <Link href="/new-policy" className="button is-main">
+          <Icon name="add" />
+          {texts.create}
+        </Link>
+      }
+    >
+      <ResourceTable
+        key={kind}
+        cluster={undefined}
+        resource={resource}
+        isNamespaced={resource.isNamespaced}
+        pageOf={({ namespace, name = '' }) =>
+          policyPage({ kind, name, ...(namespace === undefined ? {} : { namespace }) })
+        }
+        choices={
+          <ChoiceField
+            label={texts.kind}
+            value={kind}
+            choices={kinds.map((each) => [each, texts.kinds[each]] as const)}
+            onChange={(next) => setValues({ kind: next === 'PropagationPolicy' ? '' : next })}
+          />
+        }
+      />
+    </PageFrame>
+  )
+}

@@ -1,0 +1,143 @@
+import { StatusError, type KubeObject } from '@skerry/api'
+import type { Authorizer, AuthorizedRequest, Route } from '@skerry/apiserver'
+import { createCluster, type ClusterClient, type TypedResource } from '@skerry/client'
+import { readJsonBody } from '@skerry/console-api'
+import { clusterResource } from '@skerry/fleet-kinds'
+import {
+  clusterOverridePolicyResource,
+  clusterPropagationPolicyResource,
+  overridePolicyResource,
+  propagationPolicyResource,
+} from '@skerry/karmada-kinds'
+import { previewOverrides, previewPlacement } from '@skerry/propagation'
+import { version } from '../../runtime/version.ts'
+import type { OpenHub } from '../contract/hub-part.ts'
+import { hubBounds } from '../limits-table.ts'
+
+const previewPath = '/hub/v1/policy-preview'
+const doing = 'preview a policy'
+const { bodyBytesMax, replicasMax } = hubBounds.policyPreview
+
+const propagation = {
+  PropagationPolicy: propagationPolicyResource,
+  ClusterPropagationPolicy: clusterPropagationPolicyResource,
+} as const
+const overrides = {
+  OverridePolicy: overridePolicyResource,
+  ClusterOverridePolicy: clusterOverridePolicyResource,
+} as const
+
+/**
+ * Shows which clusters a policy is for: GET for one that is stored, POST for one in the body, which the server checks as
+ * in a dry run of its apply. Everything is read with the asker's own rights.
+ */
+export function previewRoute({ server, context: { clock, log } }: OpenHub): Route {
+  return {
+    prefix: previewPath,
+    matches: ({ path }) => path === previewPath,
+    async serve(admitted) {
+      const { info, user, signal } = admitted
+      if (info.method !== 'GET' && info.method !== 'POST') {
+        throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
+      }
+      const userAgent = `skerry-console/${version}`
+      const hub = createCluster(server.transport(user), { log, clock, userAgent })
+      const kind = info.query.get('kind') ?? ''
+      const replicas = readReplicas(info.query.get('replicas') ?? '')
+      const found = await previewOf(hub, kind, { admitted, replicas }, signal)
+      return {
+        status: 200,
+        headers: {
+          'content-type': 'application/json',
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        },
+        body: Buffer.from(`${JSON.stringify(found)}\n`),
+      }
+    },
+  }
+}
+
+/** Allows every authenticated user: policies and clusters are read with the user's own rights. */
+export const previewAuthorizer: Authorizer = Object.freeze<Authorizer>({
+  async authorize({ user, isResourceRequest, path, verb }) {
+    const isAsked =
+      !isResourceRequest && path === previewPath && (verb === 'get' || verb === 'post')
+    const isKnown = user.groups.includes('system:authenticated')
+    return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
+  },
+})
+
+interface Asked {
+  readonly admitted: AuthorizedRequest
+  readonly replicas: number | undefined
+}
+
+async function previewOf(
+  hub: ClusterClient,
+  kind: string,
+  { admitted, replicas }: Asked,
+  signal: AbortSignal,
+): Promise<object> {
+  const allClusters = async () => (await hub.resource(clusterResource).list({}, signal)).items
+  if (isKeyOf(propagation, kind)) {
+    const policy = await policyOf(hub, { resource: propagation[kind], kind }, admitted, signal)
+    return { placement: previewPlacement(policy, await allClusters(), replicas) }
+  }
+  if (isKeyOf(overrides, kind)) {
+    const policy = await policyOf(hub, { resource: overrides[kind], kind }, admitted, signal)
+    return { rules: previewOverrides(policy, await allClusters()) }
+  }
+  const kinds = [...Object.keys(propagation), ...Object.keys(overrides)]
+  throw refused(`kind must be one of ${kinds.join(', ')}`)
+}
+
+function isKeyOf<Table extends object>(table: Table, key: string): key is keyof Table & string {
+  return Object.hasOwn(table, key)
+}
+
+interface PolicyKind<Policy extends KubeObject> {
+  readonly resource: TypedResource<Policy>
+  readonly kind: string
+}
+
+/** Resolves with a policy that the server has checked. */
+async function policyOf<Policy extends KubeObject>(
+  hub: ClusterClient,
+  { resource, kind }: PolicyKind<Policy>,
+  { request, info: { method, query } }: AuthorizedRequest,
+  signal: AbortSignal,
+): Promise<Policy> {
+  const [name, namespace] = [query.get('name') ?? '', query.get('namespace') ?? '']
+  if (name === '' || (resource.isNamespaced && namespace === '')) {
+    throw refused('name the policy by name, and by namespace if its kind has one')
+  }
+  const key = { name, ...(resource.isNamespaced ? { namespace } : {}) }
+  if (method === 'GET') return hub.resource(resource).get(key, signal)
+  const { spec, ...others } = await readJsonBody(request, { doing, bytesMax: bodyBytesMax })
+  const { group, version: apiVersion } = resource
+  if (others['kind'] !== kind) throw refused(`the body must be a ${kind}`)
+  const patch = { apiVersion: `${group}/${apiVersion}`, kind, metadata: key, spec }
+  return hub.resource(resource).patch(
+    {
+      ...key,
+      type: 'apply',
+      patch,
+      force: true,
+      isDryRun: true,
+      fieldManager: 'skerry-console',
+    },
+    signal,
+  )
+}
+
+function readReplicas(text: string): number | undefined {
+  if (text === '') return undefined
+  const replicas = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+  if (replicas >= 1 && replicas <= replicasMax) return replicas
+  throw refused(`replicas must be a whole number from 1 to ${replicasMax}`)
+}
+
+function refused(why: string): StatusError {
+  return new StatusError('BadRequest', `Cannot ${doing}: ${why}`)
+}
