@@ -24,7 +24,8 @@ export const machineTexts = inBoth({
       Done: 'Done',
     },
     acceptKey: 'Accept this key',
-    unknownKey: 'It presents a key that nobody has accepted. Compare it with the one on the machine:',
+    unknownKey:
+      'It presents a key that nobody has accepted. Compare it with the one on the machine:',
   },
   zh: {
     states: {

@@ -34,7 +34,14 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
       const sessions = openSessions(hub, login)
       const reading = openRoutes(hub)
       const files = consoleFilesRoute(readConsoleFiles(directory))
-      const asUser = [explainRoute, previewRoute, nodeJoinRoute, registrationsRoute, usersRoute, hubInfoRoute]
+      const asUser = [
+        explainRoute,
+        previewRoute,
+        nodeJoinRoute,
+        registrationsRoute,
+        usersRoute,
+        hubInfoRoute,
+      ]
       const pages = asUser.map((route) => route(hub))
       const own = [...sessions.authorizers, consoleFilesAuthorizer, reading.authorizer]
       return {
