@@ -1,7 +1,7 @@
 /**
  * propagation: from a template and its policy to a Work for each chosen cluster, and the status back.
  * placement/ chooses clusters, overrides/ adapts the object to each, waves/ orders the rollout, failover/
- * moves objects away, explain/ gives the reasons. Start reading at propagation/run-propagation.ts, then
+ * moves objects away, explain/ gives the reasons. Start reading at propagation/propagation-controllers.ts, then
  * placement/place-binding.ts.
  */
 export { type ExplainedRef, explain } from './explain/explain.ts'
@@ -12,4 +12,5 @@ export { createFleetScheduler } from './placement/binding-scheduler.ts'
 export { needsPlacement, placementAnnotation } from './placement/needs-placement.ts'
 export { placeBinding } from './placement/place-binding.ts'
 export type { ClusterDiagnosis, PlacementResult } from './placement/placement-input.ts'
-export { propagation } from './propagation/run-propagation.ts'
+export { propagationControllers } from './propagation/propagation-controllers.ts'
+export { propagationTriggers } from './propagation/propagation-triggers.ts'

@@ -1,5 +1,6 @@
+import { lateControllers } from '@skerry/controller-runtime'
 import { fleetAdmission, karmadaKinds, type TenantRules } from '@skerry/karmada-kinds'
-import { createFleetFailover, createFleetScheduler, propagation } from '@skerry/propagation'
+import { propagationTriggers } from '@skerry/propagation'
 import type { HubPart } from '../contract/hub-part.ts'
 
 export interface FleetOptions {
@@ -15,9 +16,15 @@ export function fleet({ failover, rules = {} }: FleetOptions): HubPart {
   return {
     kinds: (builtin) => karmadaKinds(builtin, { allowsNoExecute: isOn, rules }),
     access: ({ objects }) => ({ admission: () => fleetAdmission(objects) }),
-    controllers() {
-      const others = [...createFleetScheduler(), ...createFleetFailover({ isOn })]
-      return [propagation({ others, rules })]
-    },
+    controllers: () => [
+      lateControllers({
+        name: 'propagation',
+        triggers: propagationTriggers,
+        async load(deps, signal) {
+          const { fleetControllers } = await import('../fleet/fleet-controllers.ts')
+          return fleetControllers({ isOn, rules }, deps, signal)
+        },
+      }),
+    ],
   }
 }

@@ -8,7 +8,7 @@ import {
   type ObjectKey,
   type TypedResource,
 } from '@skerry/client'
-import { createInformerSet } from '@skerry/controller-runtime'
+import { createInformerSet, lateControllers } from '@skerry/controller-runtime'
 import { startTestApiServer, untilObject } from '@skerry/testing'
 import { runWorks } from '@skerry/cluster-agent'
 import { clusterKind, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
@@ -17,7 +17,8 @@ import { clusterController } from '@skerry/membership'
 import { apiEnablementsOf } from '../../../cluster-agent/report/cluster-facts.ts'
 import { createFleetFailover } from '../../failover/fleet-failover.ts'
 import { createFleetScheduler } from '../../placement/binding-scheduler.ts'
-import { propagation } from '../run-propagation.ts'
+import { propagationControllers } from '../propagation-controllers.ts'
+import { propagationTriggers } from '../propagation-triggers.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 
@@ -119,9 +120,11 @@ function startHub(
 async function runHub(hub: ClusterClient, rules: TenantRules, signal: AbortSignal): Promise<void> {
   const informers = createInformerSet(hub, deps)
   const events = createEventSink(hub, deps)
-  const fleet = propagation({
-    rules,
-    others: [clusterController, ...createFleetScheduler(), ...createFleetFailover()],
+  const others = [clusterController, ...createFleetScheduler(), ...createFleetFailover()]
+  const fleet = lateControllers({
+    name: 'propagation',
+    triggers: propagationTriggers,
+    load: (given, scope) => propagationControllers({ rules, others }, given, scope),
   })
   await runAll(signal, [
     (scope) => informers.run(scope),

@@ -1,11 +1,9 @@
-import type { TypedResource } from '@skerry/client'
-import type { KubeObject } from '@skerry/api'
-import {
-  lateControllers,
-  type BackgroundController,
-  type ControllerDefinition,
+import type {
+  BackgroundController,
+  ControllerDefinition,
+  ControllerDeps,
 } from '@skerry/controller-runtime'
-import { clusterTaintPolicyResource, type TenantRules } from '@skerry/karmada-kinds'
+import type { TenantRules } from '@skerry/karmada-kinds'
 import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
 import { bindingController } from './binding-controller.ts'
 import { bindingScopes } from './binding-scope.ts'
@@ -27,33 +25,21 @@ export interface PropagationOptions {
   readonly others?: readonly (ControllerDefinition | BackgroundController)[]
 }
 
-/**
- * Runs everything between a policy on the hub and the Works of clusters, and back. Until there is a
- * propagation or taint policy, or a binding of a former one, it watches nothing else.
- */
-export function propagation({ others = [], ...options }: PropagationOptions): BackgroundController {
-  return lateControllers({
-    name: 'propagation',
-    triggers,
-    async load(deps, signal) {
-      const { cluster, informers, clock } = deps
-      const interpreter =
-        options.interpreter ?? (await interpreterOf({ ...deps, hub: cluster }, signal))
-      const templates = new Templates({ cluster, informers, clock })
-      const shared = { templates, interpreter, rules: options.rules ?? {} }
-      return [...propagationControllers(shared), ...others]
-    },
-  })
+/** Returns everything between a policy on the hub and the Works of clusters, and back. */
+export async function propagationControllers(
+  { others = [], ...options }: PropagationOptions,
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<(ControllerDefinition | BackgroundController)[]> {
+  const { cluster, informers, clock } = deps
+  const interpreter =
+    options.interpreter ?? (await interpreterOf({ ...deps, hub: cluster }, signal))
+  const templates = new Templates({ cluster, informers, clock })
+  const shared = { templates, interpreter, rules: options.rules ?? {} }
+  return [...ownControllers(shared), ...others]
 }
 
-const triggers: readonly TypedResource<KubeObject>[] = [
-  namespacedPolicies.resource,
-  clusterPolicies.resource,
-  ...bindingScopes.map(({ resource }) => resource),
-  clusterTaintPolicyResource,
-]
-
-function propagationControllers(shared: FleetContext): ControllerDefinition[] {
+function ownControllers(shared: FleetContext): ControllerDefinition[] {
   return [
     policyController(namespacedPolicies, shared),
     policyController(clusterPolicies, shared),
