@@ -91,8 +91,8 @@ async function runCheck(check: Check): Promise<boolean> {
 }
 
 function filesOf(options: TestRequest): string[] {
-  // The longest files come first, so that none is left over at the end.
-  const folders = ['dev', 'packages', 'roles', 'cmd', 'console', 'testing']
+  // Folders with the longest files come first, so that none of these is left over at the end.
+  const folders = ['dev', 'roles', 'packages', 'cmd', 'console', 'testing']
   const patterns = ['*.test.ts', ...folders.map((folder) => `${folder}/**/*.test.ts`)]
   return patterns
     .flatMap((pattern) => globSync(pattern, { cwd: root }))

@@ -5,11 +5,11 @@ import { createCluster, readBody, type Transport } from '@skerry/client'
 import { startTestApiServer, type SimulatedClock } from '@skerry/testing'
 import { leadInCluster } from './lead-in-cluster.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 /** An agent of the cluster `shop` that wants to lead. */
 function candidate(transport: Transport, clock: SimulatedClock, identity: string) {
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const leads = Promise.withResolvers<void>()
   const log = silentLogger
   const local = createCluster(transport, { clock, log, userAgent: identity })

@@ -13,7 +13,7 @@ import { interpreterOf } from './create-interpreter.ts'
 import { customizationResource, type Customization } from './custom/customization.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 const deployment: AnyObject = {
   apiVersion: 'apps/v1',
@@ -51,8 +51,8 @@ async function startInterpreter(
   const clock = { ...systemClock, sleep }
   const informers = createInformerSet(hub, { ...deps, clock })
   const events = createEventSink(hub, deps)
-  const interpreter = await interpreterOf({ ...deps, hub, informers, events }, signal)
-  const stop = linkedSignal(signal)
+  const interpreter = await interpreterOf({ ...deps, hub, informers, events }, soon())
+  const stop = linkedSignal(soon())
   const running = runAll(stop.signal, [
     (scope) => informers.run(scope),
     (scope) => events.run(scope),
@@ -68,36 +68,36 @@ async function startInterpreter(
 test('a control plane without interpreters keeps its built-in answers', async () => {
   const builtin = await builtinKinds()
   await using scene = await startInterpreter(builtin)
-  assert.equal(await scene.interpreter.health(deployment, signal), 'Unhealthy')
+  assert.equal(await scene.interpreter.health(deployment, soon()), 'Unhealthy')
 })
 
 test('a customization is in force as soon as it is seen, and no longer than it exists', async () => {
   const builtin = await builtinKinds()
   await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
   const { interpreter, informers } = scene
-  await informers.whenSynced(signal)
+  await informers.whenSynced(soon())
   const customizations = informers.client(customizationResource)
-  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
-  await customizations.create(customization, signal)
-  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
-  await customizations.delete({ name: 'web' }, signal)
-  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  assert.equal(await interpreter.health(deployment, soon()), 'Unhealthy')
+  await customizations.create(customization, soon())
+  assert.equal(await interpreter.health(deployment, soon()), 'Healthy')
+  await customizations.delete({ name: 'web' }, soon())
+  assert.equal(await interpreter.health(deployment, soon()), 'Unhealthy')
 })
 
 test('a customization that is suspended is named in an event', async () => {
   const builtin = await builtinKinds()
   await using scene = await startInterpreter([...builtin, ...(await karmadaKinds(builtin))])
   const { hub, interpreter, informers } = scene
-  await informers.whenSynced(signal)
+  await informers.whenSynced(soon())
   const luaScript = 'function InterpretHealth() while true do end end'
   const customizations = { healthInterpretation: { luaScript } }
   const endless = { ...customization, spec: { ...customization.spec, customizations } }
-  await informers.client(customizationResource).create(endless, signal)
-  assert.equal(await interpreter.health(deployment, signal), 'Unknown')
+  await informers.client(customizationResource).create(endless, soon())
+  assert.equal(await interpreter.health(deployment, soon()), 'Unknown')
   const request = { namespace: 'default' }
-  const { items, metadata } = await hub.resource(resources.events).list(request, signal)
+  const { items, metadata } = await hub.resource(resources.events).list(request, soon())
   const { resourceVersion = '' } = metadata
-  const watched = hub.resource(resources.events).watch({ ...request, resourceVersion }, signal)
+  const watched = hub.resource(resources.events).watch({ ...request, resourceVersion }, soon())
   let [found] = items
   if (found === undefined) {
     for await (const event of watched) {
@@ -117,16 +117,16 @@ test('existing customizations are in force from the first question on, before an
   const kinds = [...builtin, ...(await karmadaKinds(builtin))]
   await using server = await startTestApiServer({ kinds })
   const hub = createCluster(server.transport, deps)
-  await hub.resource(customizationResource).create(customization, signal)
+  await hub.resource(customizationResource).create(customization, soon())
   const informers = createInformerSet(hub, deps)
-  const interpreter = await interpreterOf({ ...deps, hub, informers }, signal)
-  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  const interpreter = await interpreterOf({ ...deps, hub, informers }, soon())
+  assert.equal(await interpreter.health(deployment, soon()), 'Healthy')
   // A customization that is deleted before the informers start does not stay in force.
-  await hub.resource(customizationResource).delete({ name: 'web' }, signal)
-  using stop = linkedSignal(signal)
+  await hub.resource(customizationResource).delete({ name: 'web' }, soon())
+  using stop = linkedSignal(soon())
   const running = runAll(stop.signal, [(scope) => informers.run(scope)])
-  await informers.whenSynced(signal)
-  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  await informers.whenSynced(soon())
+  assert.equal(await interpreter.health(deployment, soon()), 'Unhealthy')
   stop.abort(new Error('the test is over'))
   await running
 })
@@ -157,8 +157,8 @@ for (const [code, reason] of [
     const refusing = refusingFirst({ code, reason, reads: 3 })
     await using scene = await startInterpreter(kinds, refusing)
     const { interpreter, informers } = scene
-    await informers.whenSynced(signal)
-    await informers.client(customizationResource).create(customization, signal)
-    assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+    await informers.whenSynced(soon())
+    await informers.client(customizationResource).create(customization, soon())
+    assert.equal(await interpreter.health(deployment, soon()), 'Healthy')
   })
 }

@@ -7,7 +7,7 @@ import type { Customization } from './custom/customization.ts'
 import { withUnknownHealth } from './unknown-health.ts'
 import type { WebhookConfiguration } from './webhook/webhook-configuration.ts'
 
-const signal = AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
 const deployment: AnyObject = {
   apiVersion: 'apps/v1',
@@ -53,7 +53,7 @@ test('a customization comes before webhooks, and webhooks come before native rul
   const customizations = new Objects<Customization>()
   const webhooks = new Objects<WebhookConfiguration>()
   const interpreter = createInterpreter({ customizations, webhooks }, systemClock)
-  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  assert.equal(await interpreter.health(deployment, soon()), 'Unhealthy')
   webhooks.become({
     apiVersion: 'config.karmada.io/v1alpha1',
     kind: 'ResourceInterpreterWebhookConfiguration',
@@ -69,21 +69,21 @@ test('a customization comes before webhooks, and webhooks come before native rul
       },
     ],
   })
-  await assert.rejects(interpreter.health(deployment, signal), /Cannot ask webhook "web\/health"/)
+  await assert.rejects(interpreter.health(deployment, soon()), /Cannot ask webhook "web\/health"/)
   customizations.become(customization('function InterpretHealth() return true end'))
-  assert.equal(await interpreter.health(deployment, signal), 'Healthy')
+  assert.equal(await interpreter.health(deployment, soon()), 'Healthy')
   customizations.become(customization('function InterpretHealth() return false end'))
-  assert.equal(await interpreter.health(deployment, signal), 'Unhealthy')
+  assert.equal(await interpreter.health(deployment, soon()), 'Unhealthy')
 })
 
 test('other questions about a customized kind have their native answers', async () => {
   const customizations = new Objects<Customization>()
   customizations.become(customization('function InterpretHealth() return true end'))
   const interpreter = createInterpreter({ customizations }, systemClock)
-  assert.deepEqual(await interpreter.replicas(deployment, signal), { replicas: 2 })
+  assert.deepEqual(await interpreter.replicas(deployment, soon()), { replicas: 2 })
   const valve: AnyObject = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { name: 'a' } }
   assert.equal(interpreter.knows(valve, 'InterpretReplica'), false)
-  assert.equal(await interpreter.replicas(valve, signal), undefined)
+  assert.equal(await interpreter.replicas(valve, soon()), undefined)
 })
 
 test('a health that cannot be determined is unknown, and the reason is reported once', async () => {
@@ -92,7 +92,7 @@ test('a health that cannot be determined is unknown, and the reason is reported 
   const lines: string[] = []
   const log = { ...silentLogger, error: (line: string) => void lines.push(line) }
   const { health } = withUnknownHealth(createInterpreter({ customizations }, systemClock), log)
-  assert.equal(await health(deployment, signal), 'Unknown')
-  assert.equal(await health(deployment, signal), 'Unknown')
+  assert.equal(await health(deployment, soon()), 'Unknown')
+  assert.equal(await health(deployment, soon()), 'Unknown')
   assert.deepEqual(lines, ['Health is unknown'])
 })

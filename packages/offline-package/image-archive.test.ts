@@ -14,7 +14,7 @@ import { placesIn } from './open-package.ts'
 import { createOperatorKey } from './operator-key.ts'
 import { PackageWriter } from './write-package.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const blobName = `blobs/sha256/${'0'.repeat(64)}`
 
 async function inScratch(act: (scratch: string) => Promise<void>): Promise<void> {
@@ -29,7 +29,7 @@ async function inScratch(act: (scratch: string) => Promise<void>): Promise<void>
 async function packaged(scratch: string, archives: readonly string[]): Promise<PackagedImage[]> {
   await using writer = await PackageWriter.create(join(scratch, 'package'))
   const images: PackagedImage[] = []
-  for (const path of archives) images.push(await addImageArchive(writer, path, signal))
+  for (const path of archives) images.push(await addImageArchive(writer, path, soon()))
   const manifest = { kind: 'SkerryOfflinePackage', schemaVersion: 1, programs: [], releases: [] }
   // The two constants of the manifest are those of its type.
   await writer.finish({ ...manifest, images } as never, createOperatorKey().privateKey)

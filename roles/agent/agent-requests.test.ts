@@ -8,7 +8,7 @@ import { agentUserName, agentsGroup } from '@skerry/fleet-kinds'
 import { revokeAgent } from '@skerry/membership'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const hourMs = 3_600_000
 
 /**
@@ -27,9 +27,9 @@ function agentOf(fleet: TestHub, name: string) {
     subject,
   }
   return {
-    ask: () => requestCertificate(api, asked, fleet.context, signal),
+    ask: () => requestCertificate(api, asked, fleet.context, soon()),
     get: (request: string) =>
-      api.resource(resources.certificateSigningRequests).get({ name: request }, signal),
+      api.resource(resources.certificateSigningRequests).get({ name: request }, soon()),
   }
 }
 
@@ -38,13 +38,13 @@ test('a request that an agent made before it was revoked is denied, and another 
   const [bank, shop] = [agentOf(fleet, 'bank'), agentOf(fleet, 'shop')]
   await bank.ask()
   const requests = fleet.admin.resource(resources.certificateSigningRequests)
-  const [made] = (await requests.list({}, signal)).items
+  const [made] = (await requests.list({}, soon())).items
   const name = made?.metadata.name ?? ''
   assert.equal((await bank.get(name)).metadata.name, name)
   const isForbidden = (error: unknown) =>
     error instanceof StatusError && error.reason === 'Forbidden'
   await assert.rejects(shop.get(name), isForbidden)
-  await revokeAgent(fleet.admin, { cluster: 'bank', nowMs: Date.now() + hourMs }, signal)
+  await revokeAgent(fleet.admin, { cluster: 'bank', nowMs: Date.now() + hourMs }, soon())
   await assert.rejects(bank.ask(), /is denied: the agent of cluster "bank" was revoked/)
   await shop.ask()
 })

@@ -14,7 +14,7 @@ import {
 } from '../../testing/scenes/test-fleet.ts'
 import { ensureAgentObjects } from '../site/objects/agent-objects.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = executionNamespace('shop')
 const workKey = { namespace, name: 'staff' }
 
@@ -38,13 +38,13 @@ const reader: AnyObject = {
 /** Waits until the Work has the condition; resolves with its message. */
 async function untilApplied({ admin }: TestHub, wanted: string): Promise<string> {
   const works = admin.resource(workResource)
-  const { items, metadata } = await works.list({ namespace }, signal)
+  const { items, metadata } = await works.list({ namespace }, soon())
   const found = (object: Work | undefined) =>
     object?.status?.conditions?.find(({ type, status }) => type === 'Applied' && status === wanted)
   const first = found(items[0])
   if (first) return first.message
   const { resourceVersion = '' } = metadata
-  for await (const event of works.watch({ namespace, resourceVersion }, signal)) {
+  for await (const event of works.watch({ namespace, resourceVersion }, soon())) {
     const told = event.type === 'BOOKMARK' ? undefined : found(event.object)
     if (told) return told.message
   }
@@ -57,10 +57,10 @@ async function readyFleet(fleet: TestHub): Promise<void> {
 
 async function untilGone(api: ClusterClient, name: string): Promise<void> {
   const clusters = api.resource(clusterResource)
-  const { items, metadata } = await clusters.list({}, signal)
+  const { items, metadata } = await clusters.list({}, soon())
   if (items.length === 0) return
   const request = { resourceVersion: metadata.resourceVersion ?? '' }
-  for await (const event of clusters.watch(request, signal)) {
+  for await (const event of clusters.watch(request, soon())) {
     if (event.type === 'DELETED' && event.object.metadata.name === name) return
   }
 }
@@ -74,13 +74,13 @@ test("an agent that is configured to applies the hub's objects for its cluster, 
     appliesWorks: true,
   })
   await readyFleet(fleet)
-  await fleet.admin.resource(workResource).create(work(space, reader), signal)
+  await fleet.admin.resource(workResource).create(work(space, reader), soon())
   const message = await untilApplied(fleet, 'True')
   assert.equal(message, 'Manifest has been successfully applied')
   const local = createCluster(edge.transport, { ...fleet.context, userAgent: 'test' })
-  const made = await local.resource(resources.namespaces).get({ name: 'till' }, signal)
+  const made = await local.resource(resources.namespaces).get({ name: 'till' }, soon())
   assert.equal(made.metadata.annotations?.['work.karmada.io/namespace'], namespace)
-  await local.resource(resources.clusterRoles).get({ name: 'reader' }, signal)
+  await local.resource(resources.clusterRoles).get({ name: 'reader' }, soon())
 })
 
 test('an object that an agent may not write is reported at the hub, and a cluster that goes keeps its objects', async () => {
@@ -90,14 +90,14 @@ test('an object that an agent may not write is reported at the hub, and a cluste
   const agent = await startTestAgent(fleet, { name: 'shop', api: edge.api, appliesWorks: true })
   try {
     await readyFleet(fleet)
-    await fleet.admin.resource(workResource).create(work(space), signal)
+    await fleet.admin.resource(workResource).create(work(space), soon())
     await untilApplied(fleet, 'True')
     // An agent without the duty lacks the right.
     await ensureAgentObjects(edge.objects)
-    const fresh = await fleet.admin.resource(workResource).get(workKey, signal)
+    const fresh = await fleet.admin.resource(workResource).get(workKey, soon())
     await fleet.admin
       .resource(workResource)
-      .update({ ...fresh, spec: work(space, reader).spec }, signal)
+      .update({ ...fresh, spec: work(space, reader).spec }, soon())
     assert.match(
       await untilApplied(fleet, 'False'),
       /^Failed to apply all manifests \([01]\/2\): .*clusterroles.rbac.authorization.k8s.io .*is forbidden/,
@@ -105,12 +105,12 @@ test('an object that an agent may not write is reported at the hub, and a cluste
   } finally {
     await agent[Symbol.asyncDispose]()
   }
-  await fleet.admin.resource(clusterResource).delete({ name: 'shop' }, signal)
+  await fleet.admin.resource(clusterResource).delete({ name: 'shop' }, soon())
   await untilGone(fleet.admin, 'shop')
-  const { items } = await fleet.admin.resource(workResource).list({ namespace }, signal)
+  const { items } = await fleet.admin.resource(workResource).list({ namespace }, soon())
   assert.deepEqual(
     items.flatMap(({ metadata }) => metadata.finalizers ?? []),
     [],
   )
-  await local.resource(resources.namespaces).get({ name: 'till' }, signal)
+  await local.resource(resources.namespaces).get({ name: 'till' }, soon())
 })

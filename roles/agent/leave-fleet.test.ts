@@ -8,7 +8,7 @@ import { workResource } from '@skerry/karmada-kinds'
 import { startTestApiServer } from '@skerry/testing'
 import { registerCluster, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = executionNamespace('shop')
 const managed = { 'karmada.io/managed': 'true' }
 
@@ -22,7 +22,7 @@ async function prepare({ admin }: TestHub, edge: ClusterClient): Promise<void> {
   const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
   await admin
     .resource(resources.namespaces)
-    .create(space, signal)
+    .create(space, soon())
     .catch((error: unknown) => {
       // The hub makes the namespace of each cluster, sooner or later than this.
       if (!isStatusError(error, 'AlreadyExists')) throw error
@@ -33,9 +33,9 @@ async function prepare({ admin }: TestHub, edge: ClusterClient): Promise<void> {
     metadata: { namespace, name: 'lamps' },
     spec: { workload: { manifests: ['lamp', 'desk'].map((name) => configMap(name, {})) } },
   }
-  await admin.resource(workResource).create(work, signal)
-  await edge.resource(resources.configMaps).create(configMap('lamp', managed), signal)
-  await edge.resource(resources.configMaps).create(configMap('desk', {}), signal)
+  await admin.resource(workResource).create(work, soon())
+  await edge.resource(resources.configMaps).create(configMap('lamp', managed), soon())
+  await edge.resource(resources.configMaps).create(configMap('desk', {}), soon())
 }
 
 test('a cluster that leaves loses the objects that Works made, or keeps them as its own', async () => {
@@ -46,16 +46,16 @@ test('a cluster that leaves loses the objects that Works made, or keeps them as 
     await registerCluster(fleet, 'shop')
     await prepare(fleet, edge)
     const deps = { ...fleet.context, hub: fleet.admin, local: edge }
-    await leaveFleet({ clusterName: 'shop', keepsObjects }, deps, signal)
-    const { items } = await fleet.admin.resource(clusterResource).list({}, signal)
+    await leaveFleet({ clusterName: 'shop', keepsObjects }, deps, soon())
+    const { items } = await fleet.admin.resource(clusterResource).list({}, soon())
     assert.deepEqual(items, [])
-    const left = await edge.resource(resources.configMaps).list({ namespace: 'default' }, signal)
+    const left = await edge.resource(resources.configMaps).list({ namespace: 'default' }, soon())
     const own = left.items.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])
     const desk = ['desk', {}]
     assert.deepEqual(
       own.filter(([name]) => name === 'desk' || name === 'lamp'),
       keepsObjects ? [desk, ['lamp', {}]] : [desk],
     )
-    await leaveFleet({ clusterName: 'shop', keepsObjects }, deps, signal)
+    await leaveFleet({ clusterName: 'shop', keepsObjects }, deps, soon())
   }
 })

@@ -28,7 +28,7 @@ import {
   type VirtualScene,
 } from '../../testing/scenes/virtual-scene.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const weekMs = 7 * 86_400_000
 
 const shared: AnyObject = {
@@ -53,10 +53,10 @@ function ofBranch(branch: string, clusterName?: string): VirtualCluster['spec'] 
 }
 
 test('an agent that was away for a week makes everything as it is wanted now, and leaves nothing behind', async () => {
-  await using scene = await startVirtualScene({}, signal)
+  await using scene = await startVirtualScene({}, soon())
   await settle(scene)
   const { hub, edge, fleet } = scene
-  const idBefore = (await hub.resource(clusterResource).get({ name: 'bank-west' }, signal)).spec.id
+  const idBefore = (await hub.resource(clusterResource).get({ name: 'bank-west' }, soon())).spec.id
   await scene.stopAgent()
   await letExpire(fleet)
   await changeAll(scene)
@@ -68,22 +68,22 @@ test('an agent that was away for a week makes everything as it is wanted now, an
   })
   const isNew = (found: Deployment | undefined): boolean =>
     found?.spec?.template.spec?.containers[0]?.image === 'till:2'
-  await untilObject(edge, of(resources.deployments, 'till', 'shop-bank-east'), isNew, signal)
+  await untilObject(edge, of(resources.deployments, 'till', 'shop-bank-east'), isNew, soon())
   const isGone = (found: unknown): boolean => found === undefined
-  await untilObject(edge, of(resources.configMaps, 'old', 'attic-bank-east'), isGone, signal)
-  await untilObject(hub, of(workResource, 'old', executionNamespace('bank-east')), isGone, signal)
-  await untilObject(edge, of(virtualClusterResource, 'west'), isGone, signal)
+  await untilObject(edge, of(resources.configMaps, 'old', 'attic-bank-east'), isGone, soon())
+  await untilObject(hub, of(workResource, 'old', executionNamespace('bank-east')), isGone, soon())
+  await untilObject(edge, of(virtualClusterResource, 'west'), isGone, soon())
   const isThere = (found: VirtualCluster | undefined): boolean =>
     found?.status?.clusterName === 'bank-west' &&
     (found.status.conditions ?? []).every(({ status }) => status === 'True')
-  await untilObject(edge, of(virtualClusterResource, 'other'), isThere, signal)
+  await untilObject(edge, of(virtualClusterResource, 'other'), isThere, soon())
   for (const [name, group] of Object.entries(groupsNow)) {
     const isIn = (node: KubeObject | undefined) => node?.metadata.labels?.[groupLabel] === group
-    await untilObject(edge, of(resources.nodes, name), isIn, signal)
+    await untilObject(edge, of(resources.nodes, name), isIn, soon())
   }
-  await untilObject(edge, of(resources.namespaces, 'default-bank-west'), Boolean, signal)
+  await untilObject(edge, of(resources.namespaces, 'default-bank-west'), Boolean, soon())
   await isAllThereIs(scene)
-  const cluster = await hub.resource(clusterResource).get({ name: 'bank-west' }, signal)
+  const cluster = await hub.resource(clusterResource).get({ name: 'bank-west' }, soon())
   assert.equal(cluster.spec.id, idBefore, 'the same name is the same cluster')
   const pem = await readFile(join(fleet.directory, 'agent-bank', 'agent.crt'), 'utf8')
   assert.ok(readCertificate(pem).notAfterMs > fleet.context.clock.now())
@@ -93,20 +93,20 @@ const groupsNow = { n1: 'bank-east', n2: 'bank-east', n3: 'bank-west' }
 
 /** Two branches, each with a till, and one with something in its attic. */
 async function settle({ hub, edge, fleet }: VirtualScene): Promise<void> {
-  await addNode(edge, 'n1', { branch: 'east' }, signal)
-  for (const name of ['n2', 'n3']) await addNode(edge, name, { branch: 'west' }, signal)
+  await addNode(edge, 'n1', { branch: 'east' }, soon())
+  for (const name of ['n2', 'n3']) await addNode(edge, name, { branch: 'west' }, soon())
   for (const name of ['east', 'west']) {
     const cluster = `bank-${name}`
-    await edge.resource(virtualClusterResource).create(virtualCluster(name, ofBranch(name)), signal)
+    await edge.resource(virtualClusterResource).create(virtualCluster(name, ofBranch(name)), soon())
     await untilCluster(fleet, cluster, ({ Ready }) => Ready === 'True')
-    await hub.resource(workResource).create(workFor(cluster, till, shared), signal)
-    await untilObject(edge, of(resources.deployments, 'till', `shop-${cluster}`), Boolean, signal)
+    await hub.resource(workResource).create(workFor(cluster, till, shared), soon())
+    await untilObject(edge, of(resources.deployments, 'till', `shop-${cluster}`), Boolean, soon())
   }
   const old = workFor('bank-east', attic)
   await hub
     .resource(workResource)
-    .create({ ...old, metadata: { ...old.metadata, name: 'old' } }, signal)
-  await untilObject(edge, of(resources.configMaps, 'old', 'attic-bank-east'), Boolean, signal)
+    .create({ ...old, metadata: { ...old.metadata, name: 'old' } }, soon())
+  await untilObject(edge, of(resources.configMaps, 'old', 'attic-bank-east'), Boolean, soon())
 }
 
 async function letExpire({ hub, directory, context }: TestHub): Promise<void> {
@@ -131,34 +131,34 @@ async function letExpire({ hub, directory, context }: TestHub): Promise<void> {
  */
 async function changeAll({ hub, edge }: VirtualScene): Promise<void> {
   const groups = edge.resource(virtualClusterResource)
-  await groups.delete({ name: 'west' }, signal)
-  await groups.create(virtualCluster('other', ofBranch('other', 'bank-west')), signal)
+  await groups.delete({ name: 'west' }, soon())
+  await groups.create(virtualCluster('other', ofBranch('other', 'bank-west')), soon())
   for (const [name, branch] of [
     ['n2', 'east'],
     ['n3', 'other'],
   ] as const) {
     const patch = { metadata: { labels: { branch } } }
-    await edge.resource(resources.nodes).patch({ name, type: 'merge', patch }, signal)
+    await edge.resource(resources.nodes).patch({ name, type: 'merge', patch }, soon())
   }
   const namespace = executionNamespace('bank-east')
-  await hub.resource(workResource).delete({ namespace, name: 'old' }, signal)
+  await hub.resource(workResource).delete({ namespace, name: 'old' }, soon())
   const path = '/spec/workload/manifests/0/spec/template/spec/containers/0/image'
   const patch = [{ op: 'replace', path, value: 'till:2' }]
-  await hub.resource(workResource).patch({ namespace, name: 'till', type: 'json', patch }, signal)
+  await hub.resource(workResource).patch({ namespace, name: 'till', type: 'json', patch }, soon())
   const lost = { name: 'shop-bank-east' }
-  await edge.resource(resources.namespaces).delete(lost, signal)
+  await edge.resource(resources.namespaces).delete(lost, soon())
   await untilObject(
     edge,
     of(resources.namespaces, lost.name),
     (found) => found === undefined,
-    signal,
+    soon(),
   )
 }
 
 /** Checks that neither namespace nor object nor share of the old west is left, at the edge or at the hub. */
 async function isAllThereIs({ hub, edge }: VirtualScene): Promise<void> {
   const list = async (api: typeof hub, resource: TypedResource<KubeObject>): Promise<string[]> =>
-    (await api.resource(resource).list({}, signal)).items
+    (await api.resource(resource).list({}, soon())).items
       .map(({ metadata: { namespace, name = '' } }) => (namespace ? `${namespace}/${name}` : name))
       .toSorted()
   const namespaces = (await list(edge, resources.namespaces)).filter((name) => /bank/.test(name))
@@ -170,7 +170,7 @@ async function isAllThereIs({ hub, edge }: VirtualScene): Promise<void> {
   assert.deepEqual(await list(edge, resources.deployments), ['shop-bank-east/till'])
   assert.deepEqual(await list(hub, clusterResource), ['bank', 'bank-east', 'bank-west'])
   assert.deepEqual(await list(hub, workResource), [`${executionNamespace('bank-east')}/till`])
-  const { metadata } = await edge.resource(resources.priorityClasses).get({ name: 'till' }, signal)
+  const { metadata } = await edge.resource(resources.priorityClasses).get({ name: 'till' }, soon())
   const sharers = Object.keys(metadata.annotations ?? {}).filter((key) => key.includes('shared-by'))
   assert.deepEqual(sharers, ['shared-by.edge.skerry.io/bank-east'])
 }

@@ -15,7 +15,7 @@ import {
   workFor,
 } from '../../testing/scenes/virtual-scene.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const priorityClasses: TypedResource<AnyObject> = {
   group: 'scheduling.k8s.io',
   version: 'v1',
@@ -45,41 +45,41 @@ const own: AnyObject = {
 }
 
 test("a virtual cluster's shared objects are left and removed even when its hub no longer allows it", async () => {
-  await using scene = await startVirtualScene({}, signal)
+  await using scene = await startVirtualScene({}, soon())
   const { hub, edge, fleet } = scene
   const names = ['east', 'west']
   for (const name of names) {
     const spec = { nodeNames: [name], isolation: { allowsClusterRights: true } }
-    await edge.resource(virtualClusterResource).create(virtualCluster(name, spec), signal)
+    await edge.resource(virtualClusterResource).create(virtualCluster(name, spec), soon())
     await untilCluster(fleet, `bank-${name}`, ({ Ready }) => Ready === 'True')
-    await hub.resource(workResource).create(workFor(`bank-${name}`, shared, own, till), signal)
+    await hub.resource(workResource).create(workFor(`bank-${name}`, shared, own, till), soon())
   }
   const isShared = (count: number) => (object: AnyObject | undefined) =>
     Object.keys(object?.metadata.annotations ?? {}).filter((key) => key.startsWith('shared-by.'))
       .length === count
   const priorityClass = { resource: priorityClasses, key: { name: 'till' } }
-  await untilObject(edge, priorityClass, isShared(2), signal)
+  await untilObject(edge, priorityClass, isShared(2), soon())
   for (const name of names) {
     const binding = { resource: bindings, key: { name: `till-bank-${name}` } }
-    await untilObject(edge, binding, Boolean, signal)
+    await untilObject(edge, binding, Boolean, soon())
   }
-  await allowVirtualClusters(hub, { cluster: 'bank', isAllowed: false }, signal)
+  await allowVirtualClusters(hub, { cluster: 'bank', isAllowed: false }, soon())
   const leave = async (name: string): Promise<void> => {
-    await edge.resource(virtualClusterResource).delete({ name }, signal)
+    await edge.resource(virtualClusterResource).delete({ name }, soon())
     const left = { resource: virtualClusterResource, key: { name } }
-    await untilObject(edge, left, (object) => object === undefined, signal)
+    await untilObject(edge, left, (object) => object === undefined, soon())
   }
   await leave('west')
-  const kept = await edge.resource(priorityClasses).get({ name: 'till' }, signal)
+  const kept = await edge.resource(priorityClasses).get({ name: 'till' }, soon())
   assert.ok(isShared(1)(kept), 'the other one has it still')
   await leave('east')
   const list = async (resource: TypedResource<AnyObject>): Promise<unknown> =>
-    (await edge.resource(resource).list({}, signal)).items
+    (await edge.resource(resource).list({}, soon())).items
       .map(({ metadata }) => metadata.name ?? '')
       .filter((name) => /bank-|^till$/.test(name))
   assert.deepEqual(await list(priorityClasses), [])
   assert.deepEqual(await list(bindings), [])
   assert.deepEqual(await list(resources.namespaces), [])
   // The person who revoked the right removes what the hub kept.
-  await hub.resource(clusterResource).get({ name: 'bank-west' }, signal)
+  await hub.resource(clusterResource).get({ name: 'bank-west' }, soon())
 })

@@ -24,7 +24,7 @@ import {
   workFor,
 } from '../../testing/scenes/virtual-scene.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 async function branches(edge: ClusterClient): Promise<void> {
   const set = {
@@ -37,15 +37,15 @@ async function branches(edge: ClusterClient): Promise<void> {
       gracePeriodSeconds: 0,
     },
   }
-  await edge.resource(virtualClusterSetResource).create(set, signal)
+  await edge.resource(virtualClusterSetResource).create(set, soon())
 }
 
 test('each branch is a cluster on the hub, and objects sent there run on its nodes', async () => {
-  await using scene = await startVirtualScene({}, signal)
+  await using scene = await startVirtualScene({}, soon())
   const { fleet, hub, edge } = scene
-  await addNode(edge, 'n1', { branch: 'east' }, signal)
-  await addNode(edge, 'n2', { branch: 'east' }, signal)
-  await addNode(edge, 'n3', { branch: 'west' }, signal)
+  await addNode(edge, 'n1', { branch: 'east' }, soon())
+  await addNode(edge, 'n2', { branch: 'east' }, soon())
+  await addNode(edge, 'n3', { branch: 'west' }, soon())
   await branches(edge)
   for (const name of ['bank-east', 'bank-west']) {
     await untilCluster(fleet, name, ({ Ready }) => Ready === 'True')
@@ -54,7 +54,7 @@ test('each branch is a cluster on the hub, and objects sent there run on its nod
     hub,
     { resource: clusterResource, key: { name: 'bank-east' } },
     (found) => found?.status?.nodeSummary?.totalNum === 2,
-    signal,
+    soon(),
   )
   assert.ok(east)
   assert.equal(parentOf(east), 'bank')
@@ -65,10 +65,10 @@ test('each branch is a cluster on the hub, and objects sent there run on its nod
     { grade: 1, count: 2 },
   )
   // A new branch registers itself.
-  await addNode(edge, 'n4', { branch: 'north' }, signal)
+  await addNode(edge, 'n4', { branch: 'north' }, soon())
   await untilCluster(fleet, 'bank-north', ({ Ready }) => Ready === 'True')
   for (const name of ['bank-east', 'bank-west']) {
-    await hub.resource(workResource).create(workFor(name, till), signal)
+    await hub.resource(workResource).create(workFor(name, till), soon())
   }
   for (const name of ['bank-east', 'bank-west']) {
     const namespace = `shop-${name}`
@@ -76,7 +76,7 @@ test('each branch is a cluster on the hub, and objects sent there run on its nod
       edge,
       { resource: resources.deployments, key: { namespace, name: 'till' } },
       Boolean,
-      signal,
+      soon(),
     )
     assert.equal(made?.spec?.template?.spec?.nodeSelector?.[groupLabel], name)
     await untilObject(
@@ -86,7 +86,7 @@ test('each branch is a cluster on the hub, and objects sent there run on its nod
         (found?.status?.conditions ?? []).some(
           ({ type, status }) => type === 'Applied' && status === 'True',
         ),
-      signal,
+      soon(),
     )
   }
   // A pod that selects another branch's nodes would wait forever.
@@ -98,34 +98,34 @@ test('each branch is a cluster on the hub, and objects sent there run on its nod
   }
   const work = workFor('bank-east', astray)
   const place = { ...work.metadata, name: 'astray' }
-  await hub.resource(workResource).create({ ...work, metadata: place }, signal)
+  await hub.resource(workResource).create({ ...work, metadata: place }, soon())
   const told = await untilObject(
     hub,
     { resource: workResource, key: place },
     (found) => (found?.status?.conditions ?? []).some(({ type }) => type === 'Applied'),
-    signal,
+    soon(),
   )
   const applied = told?.status?.conditions?.find(({ type }) => type === 'Applied')
   assert.equal(applied?.status, 'False')
   assert.match(applied.message, /"shop\/astray" .* selects nodes with branch: "west"/)
   // The branch is closed.
-  await edge.resource(resources.nodes).delete({ name: 'n3' }, signal)
+  await edge.resource(resources.nodes).delete({ name: 'n3' }, soon())
   await untilObject(
     hub,
     { resource: clusterResource, key: { name: 'bank-west' } },
     (found) => found === undefined,
-    signal,
+    soon(),
   )
   await untilObject(
     edge,
     { resource: virtualClusterResource, key: { name: 'west' } },
     (found) => found === undefined,
-    signal,
+    soon(),
   )
   // Its identity at the hub is deleted with it.
   const identities = await readdir(join(fleet.directory, 'agent-bank', 'clusters'))
   assert.deepEqual(identities.toSorted(), ['bank-east', 'bank-north'])
-  const left = await edge.resource(resources.namespaces).list({}, signal)
+  const left = await edge.resource(resources.namespaces).list({}, soon())
   assert.deepEqual(
     left.items.map(({ metadata }) => metadata.name).filter((name) => name?.endsWith('west')),
     [],
@@ -133,19 +133,19 @@ test('each branch is a cluster on the hub, and objects sent there run on its nod
 })
 
 test('an agent that the hub does not allow them registers no virtual clusters', async () => {
-  await using scene = await startVirtualScene({ isAllowed: false }, signal)
+  await using scene = await startVirtualScene({ isAllowed: false }, soon())
   const { hub, edge } = scene
   const asked = virtualCluster('east', { nodeNames: ['n1'] })
-  await edge.resource(virtualClusterResource).create(asked, signal)
+  await edge.resource(virtualClusterResource).create(asked, soon())
   const told = await untilObject(
     edge,
     { resource: virtualClusterResource, key: { name: 'east' } },
     (found) =>
       (found?.status?.conditions ?? []).some(({ message }) => message.includes('bank-east')),
-    signal,
+    soon(),
   )
   assert.match(told?.status?.conditions?.[0]?.message ?? '', /join-command .*--virtual-clusters/)
-  await assert.rejects(hub.resource(clusterResource).get({ name: 'bank-east' }, signal), (error) =>
+  await assert.rejects(hub.resource(clusterResource).get({ name: 'bank-east' }, soon()), (error) =>
     isStatusError(error, 'NotFound'),
   )
 })

@@ -30,7 +30,7 @@ import { freshToken, startTestHub, type TestHub } from '../../testing/scenes/tes
 import { openAgentIdentity } from './agent-identity.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
 
-const signal = AbortSignal.timeout(240_000)
+const soon = (): AbortSignal => AbortSignal.timeout(240_000)
 
 function cluster(name: string): Cluster {
   return {
@@ -53,7 +53,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
   await using stack = new AsyncDisposableStack()
   const { directory = join(fleet.directory, 'agent-bank'), identitySecret } = given
   const { ahead = { ms: 0 } } = given
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const clock = {
     ...systemClock,
     now: () => systemClock.now() + ahead.ms,
@@ -66,7 +66,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
   const tokenText = await freshToken(fleet, 'bank')
   const registering = { ...options, tokenFile: undefined, tokenText, caHash: spkiHash(fleet.caPem) }
   const parent = await openAgentIdentity(registering, fleet.context)
-  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, signal)
+  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: true }, soon())
   const parts = { local: fleet.admin, parent }
   const { identityOf, run } = createVirtualIdentities(options, parts, context)
   const running = run(stop.signal).catch((error: unknown) => {
@@ -91,7 +91,7 @@ async function startBank(fleet: TestHub, given: Given = {}) {
 
 async function apply(api: ClusterClient, name: string): Promise<void> {
   const request = { name, type: 'apply', patch: cluster(name), fieldManager: 'test' } as const
-  await api.resource(clusterResource).patch({ ...request, force: true }, signal)
+  await api.resource(clusterResource).patch({ ...request, force: true }, soon())
 }
 
 async function reasonOf(asked: Promise<unknown>): Promise<string> {
@@ -115,10 +115,10 @@ test('each virtual cluster has a certificate of its own, for which its parent ha
   for (const name of ['bank-east', 'bank-west']) await apply(bank, name)
   const east = clustersOf('bank-east')
   const asked = [
-    east.get({ name: 'bank-east' }, signal),
-    clustersOf('bank-west').get({ name: 'bank-west' }, signal),
-    east.get({ name: 'bank-west' }, signal),
-    east.get({ name: 'bank' }, signal),
+    east.get({ name: 'bank-east' }, soon()),
+    clustersOf('bank-west').get({ name: 'bank-west' }, soon()),
+    east.get({ name: 'bank-west' }, soon()),
+    east.get({ name: 'bank' }, soon()),
   ]
   const reasons = await Promise.all(asked.map(reasonOf))
   assert.deepEqual(reasons, ['done', 'done', 'Forbidden', 'Forbidden'])
@@ -126,7 +126,7 @@ test('each virtual cluster has a certificate of its own, for which its parent ha
   assert.equal(commonName, agentUserName('bank-east'))
   assert.deepEqual(organizations, [virtualAgentGroup('bank')])
   const requests = fleet.admin.resource(resources.certificateSigningRequests)
-  const { items } = await requests.list({}, signal)
+  const { items } = await requests.list({}, soon())
   const askers = items.filter(({ metadata }) => metadata.name?.startsWith('bank-east-'))
   assert.deepEqual(
     askers.map(({ spec }) => spec?.username),
@@ -134,10 +134,10 @@ test('each virtual cluster has a certificate of its own, for which its parent ha
   )
   // Its Cluster shows the certificate's expiry.
   const annotations = async () =>
-    (await fleet.admin.resource(clusterResource).get({ name: 'bank-east' }, signal)).metadata
+    (await fleet.admin.resource(clusterResource).get({ name: 'bank-east' }, soon())).metadata
       .annotations ?? {}
-  await until(async () => certificateExpiresKey in (await annotations()), signal)
-  const facts = await readCluster(fleet.admin, 'bank-east', signal)
+  await until(async () => certificateExpiresKey in (await annotations()), soon())
+  const facts = await readCluster(fleet.admin, 'bank-east', soon())
   const lines = describeCluster('bank-east', facts, Date.now()).join('\n')
   assert.match(lines, /^Certificate: +\d+\w* left, until 20/m)
 })
@@ -149,7 +149,7 @@ test('a hub gives nobody a certificate of a cluster that is not theirs', async (
   await apply(bank, 'bank-east')
   await apply(bank, 'bank-west')
   const clusters = fleet.admin.resource(clusterResource)
-  for (const name of ['bank-own', 'shop']) await clusters.create(cluster(name), signal)
+  for (const name of ['bank-own', 'shop']) await clusters.create(cluster(name), soon())
   const ask = (by: ClusterClient, name: string, organization: string) =>
     requestCertificate(
       by,
@@ -160,7 +160,7 @@ test('a hub gives nobody a certificate of a cluster that is not theirs', async (
         subject: { commonName: agentUserName(name), organizations: [organization] },
       },
       fleet.context,
-      signal,
+      soon(),
     )
   // The agent may neither ask for another cluster, nor for a free name, nor for one that another agent
   // registered.
@@ -168,9 +168,9 @@ test('a hub gives nobody a certificate of a cluster that is not theirs', async (
     await assert.rejects(ask(bank, name, virtualAgentGroup('bank')), /no virtual cluster/)
   }
   await ask(bank, 'bank-east', virtualAgentGroup('bank'))
-  await clustersOf('bank-east').get({ name: 'bank-east' }, signal)
+  await clustersOf('bank-east').get({ name: 'bank-east' }, soon())
   await ask(started.identityOf('bank-east').hub, 'bank-east', virtualAgentGroup('bank'))
-  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: false }, signal)
+  await allowVirtualClusters(fleet.admin, { cluster: 'bank', isAllowed: false }, soon())
   await assert.rejects(ask(bank, 'bank-east', virtualAgentGroup('bank')), /does not allow "bank"/)
 })
 
@@ -181,31 +181,31 @@ test('one virtual cluster is revoked and let in again, and all go with their par
   const { bank, clustersOf } = started
   const names = ['bank-east', 'bank-west']
   for (const name of names) await apply(bank, name)
-  const get = (name: string) => reasonOf(clustersOf(name).get({ name }, signal))
+  const get = (name: string) => reasonOf(clustersOf(name).get({ name }, soon()))
   const seen = () => Promise.all(names.map(get))
   /** Lets time pass until the condition holds, because a refused request is not repeated at once. */
   const untilSeen = (wanted: readonly string[]) =>
     until(async () => {
       ahead.ms += 10_000
       return JSON.stringify(await seen()) === JSON.stringify(wanted)
-    }, signal)
+    }, soon())
   assert.deepEqual(await seen(), ['done', 'done'])
-  await revokeAgent(fleet.admin, { cluster: 'bank-east', nowMs: Date.now() }, signal)
+  await revokeAgent(fleet.admin, { cluster: 'bank-east', nowMs: Date.now() }, soon())
   assert.deepEqual(await seen(), ['Unauthorized', 'done'])
   // Its parent requests another one, on which a person decides.
   await untilSeen(['Forbidden', 'done'])
   await assert.rejects(
-    clustersOf('bank-east').get({ name: 'bank-east' }, signal),
+    clustersOf('bank-east').get({ name: 'bank-east' }, soon()),
     /waits to be accepted: it was revoked; "skerry cluster accept bank-east"/,
   )
-  const [one, ...others] = await pendingRegistrations(fleet.admin, signal)
+  const [one, ...others] = await pendingRegistrations(fleet.admin, soon())
   assert.equal(others.length, 0)
   assert.deepEqual([one?.cluster, one?.waitsFor], ['bank-east', 'it was revoked'])
   const decision = { request: one?.request ?? '', accepts: true, nowMs: Date.now() }
-  await decideRegistration(fleet.admin, decision, signal)
+  await decideRegistration(fleet.admin, decision, soon())
   await untilSeen(['done', 'done'])
-  assert.deepEqual(await pendingRegistrations(fleet.admin, signal), [])
-  await revokeAgent(fleet.admin, { cluster: 'bank', nowMs: Date.now() }, signal)
+  assert.deepEqual(await pendingRegistrations(fleet.admin, soon()), [])
+  await revokeAgent(fleet.admin, { cluster: 'bank', nowMs: Date.now() }, soon())
   assert.deepEqual(await seen(), ['Unauthorized', 'Unauthorized'])
   ahead.ms += 10_000
   assert.deepEqual(await seen(), ['Unauthorized', 'Unauthorized'])
@@ -220,7 +220,7 @@ test('an agent that goes to another hub gets other certificates for its virtual 
     await using started = await startBank(fleet)
     await apply(started.bank, 'bank-east')
     const clusters = started.clustersOf('bank-east')
-    assert.equal(await reasonOf(clusters.get({ name: 'bank-east' }, signal)), 'done')
+    assert.equal(await reasonOf(clusters.get({ name: 'bank-east' }, soon())), 'done')
     const own = join(started.directory, 'clusters')
     if (fleet === before) await cp(own, join(directory, 'clusters'), { recursive: true })
   }
@@ -230,9 +230,9 @@ test('identities survive a restart, are issued again after their end, and go wit
   await using fleet = await startTestHub()
   const metadata = { namespace: 'kube-system', name: 'skerry-agent' }
   const secrets = fleet.admin.resource(resources.secrets)
-  await secrets.create({ apiVersion: 'v1', kind: 'Secret', metadata }, signal)
+  await secrets.create({ apiVersion: 'v1', kind: 'Secret', metadata }, soon())
   const identitySecret = 'kube-system/skerry-agent'
-  const kept = async () => Object.keys((await secrets.get(metadata, signal)).data ?? {}).toSorted()
+  const kept = async () => Object.keys((await secrets.get(metadata, soon())).data ?? {}).toSorted()
   const ahead = { ms: 0 }
   const given = { identitySecret, ahead }
   const serialIn = async (directory: string) =>
@@ -241,27 +241,27 @@ test('identities survive a restart, are issued again after their end, and go wit
   {
     await using started = await startBank(fleet, given)
     await apply(started.bank, 'bank-east')
-    await started.clustersOf('bank-east').get({ name: 'bank-east' }, signal)
+    await started.clustersOf('bank-east').get({ name: 'bank-east' }, soon())
     first = await serialIn(started.directory)
-    await until(async () => (await kept()).length === 2, signal)
+    await until(async () => (await kept()).length === 2, soon())
   }
   // A pod on another machine has nothing but the Secret.
   const directory = join(fleet.directory, 'agent-elsewhere')
   {
     await using again = await startBank(fleet, { ...given, directory })
-    await again.clustersOf('bank-east').get({ name: 'bank-east' }, signal)
+    await again.clustersOf('bank-east').get({ name: 'bank-east' }, soon())
     assert.equal(await serialIn(directory), first)
   }
   ahead.ms += 3 * 365 * 86_400_000
   await using late = await startBank(fleet, { ...given, directory })
   const clusters = late.clustersOf('bank-east')
-  await clusters.get({ name: 'bank-east' }, signal)
+  await clusters.get({ name: 'bank-east' }, soon())
   assert.notEqual(await serialIn(directory), first)
-  await clusters.delete({ name: 'bank-east' }, signal)
+  await clusters.delete({ name: 'bank-east' }, soon())
   await until(async () => {
-    return (await reasonOf(clusters.get({ name: 'bank-east' }, signal))) === 'NotFound'
-  }, signal)
-  await late.identityOf('bank-east').release?.(signal)
+    return (await reasonOf(clusters.get({ name: 'bank-east' }, soon()))) === 'NotFound'
+  }, soon())
+  await late.identityOf('bank-east').release?.(soon())
   assert.deepEqual(await readdir(join(directory, 'clusters')), [])
   assert.deepEqual(await kept(), [])
 })
@@ -271,16 +271,16 @@ test('a damaged identity of a virtual cluster is requested again; an obstacle in
   await using started = await startBank(fleet)
   const { bank, clustersOf, parent, directory: whole } = started
   await apply(bank, 'bank-east')
-  await clustersOf('bank-east').get({ name: 'bank-east' }, signal)
+  await clustersOf('bank-east').get({ name: 'bank-east' }, soon())
   const start = async (directory: string): Promise<void> => {
-    const stop = linkedSignal(signal)
+    const stop = linkedSignal(soon())
     const context = { ...fleet.context, signal: stop.signal }
     const parts = { local: fleet.admin, parent }
     const children = createVirtualIdentities({ directory, clusterName: 'bank' }, parts, context)
     const running = children.run(stop.signal)
     try {
       const clusters = children.identityOf('bank-east').hub.resource(clusterResource)
-      await clusters.get({ name: 'bank-east' }, signal)
+      await clusters.get({ name: 'bank-east' }, soon())
     } finally {
       stop.abort(new Error('it was asked'))
       await assert.rejects(running, /it was asked/)

@@ -4,7 +4,7 @@ import { systemClock } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
 /** Returns the user that the control plane recognizes, over the socket. */
 async function whoAmI(
@@ -35,7 +35,7 @@ async function whoAmI(
         '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview","metadata":{}}',
       ),
     },
-    signal,
+    soon(),
   )
   const body = JSON.parse((await readBody(answer.body)).toString('utf8'))
   return body.status?.userInfo?.username ?? body.message

@@ -12,7 +12,7 @@ import {
   untilCluster,
 } from '../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(90_000)
+const soon = (): AbortSignal => AbortSignal.timeout(90_000)
 const web = { namespace: 'default', name: 'web' }
 
 const deployment: Deployment = {
@@ -33,10 +33,10 @@ const deployment: Deployment = {
 async function untilWeb(api: ClusterClient, isThere: boolean): Promise<void> {
   const deployments = api.resource(resources.deployments)
   const request = { namespace: 'default', fieldSelector: 'metadata.name=web' }
-  const { items, metadata } = await deployments.list(request, signal)
+  const { items, metadata } = await deployments.list(request, soon())
   if (items.length > 0 === isThere) return
   const { resourceVersion = '' } = metadata
-  for await (const event of deployments.watch({ ...request, resourceVersion }, signal)) {
+  for await (const event of deployments.watch({ ...request, resourceVersion }, soon())) {
     if (event.type !== 'BOOKMARK' && (event.type !== 'DELETED') === isThere) return
   }
 }
@@ -52,9 +52,9 @@ test('a policy sends an object to each cluster that accepts it, and deleting the
   for (const name of ['reef', 'shore']) {
     await untilCluster(fleet, name, ({ Ready }) => Ready === 'True')
   }
-  const { metadata } = await admin.resource(clusterResource).get({ name: 'shore' }, signal)
+  const { metadata } = await admin.resource(clusterResource).get({ name: 'shore' }, soon())
   assert.equal(metadata.annotations?.[appliesWorksAnnotation], 'false')
-  await admin.resource(resources.deployments).create(deployment, signal)
+  await admin.resource(resources.deployments).create(deployment, soon())
   await admin.resource(propagationPolicyResource).create(
     {
       apiVersion: 'policy.karmada.io/v1alpha1',
@@ -62,13 +62,13 @@ test('a policy sends an object to each cluster that accepts it, and deleting the
       metadata: web,
       spec: { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] },
     },
-    signal,
+    soon(),
   )
   const local = createCluster(reefEdge.transport, { ...context, userAgent: 'test' })
   await untilWeb(local, true)
   const key = { namespace: 'default', name: 'web-deployment' }
-  const { spec } = await admin.resource(resourceBindingResource).get(key, signal)
+  const { spec } = await admin.resource(resourceBindingResource).get(key, soon())
   assert.deepEqual(spec.clusters, [{ name: 'reef', replicas: 1 }])
-  await admin.resource(resources.deployments).delete(web, signal)
+  await admin.resource(resources.deployments).delete(web, soon())
   await untilWeb(local, false)
 })

@@ -12,7 +12,7 @@ import {
   untilCluster,
 } from '../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(90_000)
+const soon = (): AbortSignal => AbortSignal.timeout(90_000)
 const settings = { namespace: 'default', name: 'settings' }
 
 /** The site's own setting stays, and the Secret that the settings name is sent along. */
@@ -43,7 +43,7 @@ test('a script on the hub decides which fields an edge keeps, and which objects 
       metadata: { name: 'settings' },
       spec: { target: { apiVersion: 'v1', kind: 'ConfigMap' }, customizations },
     },
-    signal,
+    soon(),
   )
   const local = createCluster(edge.transport, { ...context, userAgent: 'test' })
   const wanted: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings }
@@ -53,14 +53,14 @@ test('a script on the hub decides which fields an edge keeps, and which objects 
       metadata: { ...settings, labels: { 'karmada.io/managed': 'true' } },
       data: { site: 'reef' },
     },
-    signal,
+    soon(),
   )
   await admin
     .resource(resources.secrets)
-    .create({ apiVersion: 'v1', kind: 'Secret', metadata: { ...settings, name: 'login' } }, signal)
+    .create({ apiVersion: 'v1', kind: 'Secret', metadata: { ...settings, name: 'login' } }, soon())
   await admin
     .resource(resources.configMaps)
-    .create({ ...wanted, data: { colour: 'green', secret: 'login' } }, signal)
+    .create({ ...wanted, data: { colour: 'green', secret: 'login' } }, soon())
   await admin.resource(propagationPolicyResource).create(
     {
       apiVersion: 'policy.karmada.io/v1alpha1',
@@ -71,14 +71,14 @@ test('a script on the hub decides which fields an edge keeps, and which objects 
         propagateDeps: true,
       },
     },
-    signal,
+    soon(),
   )
   const secrets = local.resource(resources.secrets)
-  for await (const event of secrets.watch({ namespace: 'default' }, signal)) {
+  for await (const event of secrets.watch({ namespace: 'default' }, soon())) {
     if (event.type === 'ADDED' && event.object.metadata.name === 'login') break
   }
   const configMaps = local.resource(resources.configMaps)
-  for await (const event of configMaps.watch({ namespace: 'default' }, signal)) {
+  for await (const event of configMaps.watch({ namespace: 'default' }, soon())) {
     if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
     if (event.object.data?.['colour'] === undefined) continue
     assert.deepEqual(event.object.data, { colour: 'green', secret: 'login', site: 'reef' })

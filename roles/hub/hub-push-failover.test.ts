@@ -13,7 +13,7 @@ import { startTestProxy, type TestProxyOptions, untilObject } from '@skerry/test
 import { startTestEdge, startTestHub } from '../../testing/scenes/test-fleet.ts'
 import { clientOf, joinCluster, readyOf } from '../../testing/scenes/test-push.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const made = { namespace: 'default', name: 'till' }
 const binding = { ...made, name: 'till-configmap' }
 const notReady = 'cluster.karmada.io/not-ready'
@@ -34,10 +34,10 @@ async function placeAtOne(admin: ClusterClient): Promise<void> {
         taints: [{ key: 'away', effect: 'NoExecute' }],
       },
     },
-    signal,
+    soon(),
   )
   const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: made, data: { till: '7' } }
-  await admin.resource(resources.configMaps).create(manifest, signal)
+  await admin.resource(resources.configMaps).create(manifest, soon())
   await admin.resource(propagationPolicyResource).create(
     {
       apiVersion: 'policy.karmada.io/v1alpha1',
@@ -50,7 +50,7 @@ async function placeAtOne(admin: ClusterClient): Promise<void> {
         },
       },
     },
-    signal,
+    soon(),
   )
 }
 
@@ -70,7 +70,7 @@ async function untilAt(admin: ClusterClient, name: string): Promise<void> {
         clusters.map((to) => to.name).join() === name
       )
     },
-    signal,
+    soon(),
   )
 }
 
@@ -88,7 +88,7 @@ test('objects at a pushed cluster that does not answer move to another, and are 
     admin,
     { resource: clusterResource, key: { name: 'shop' } },
     (each) => readyOf(each)?.status === 'True',
-    signal,
+    soon(),
   )
   await placeAtOne(admin)
   await untilAt(admin, 'shop')
@@ -97,7 +97,7 @@ test('objects at a pushed cluster that does not answer move to another, and are 
     admin,
     { resource: clusterResource, key: { name: 'mall' } },
     (each) => readyOf(each)?.status === 'True',
-    signal,
+    soon(),
   )
 
   way.refusal = { status: 504, phrase: 'Gateway Timeout' }
@@ -111,29 +111,29 @@ test('objects at a pushed cluster that does not answer move to another, and are 
       const isTold = status === 'False' && reason === 'ClusterNotReachable'
       return isTold && taints.includes(notReady) && taints.includes('away')
     },
-    signal,
+    soon(),
   )
   await untilAt(admin, 'mall')
-  const copy = await atMall.resource(resources.configMaps).get(made, signal)
+  const copy = await atMall.resource(resources.configMaps).get(made, soon())
   assert.equal(copy.data?.['till'], '7')
   // Nothing can delete the old one yet.
   const namespace = executionNamespace('shop')
-  const [work] = (await admin.resource(workResource).list({ namespace }, signal)).items
+  const [work] = (await admin.resource(workResource).list({ namespace }, soon())).items
   const ofShop = { namespace, name: work?.metadata.name ?? '' }
   await untilObject(
     admin,
     { resource: workResource, key: ofShop },
     (each) => each?.metadata.deletionTimestamp !== undefined,
-    signal,
+    soon(),
   )
-  assert.equal((await atShop.resource(resources.configMaps).get(made, signal)).data?.['till'], '7')
+  assert.equal((await atShop.resource(resources.configMaps).get(made, soon())).data?.['till'], '7')
 
   delete way.refusal
   await untilObject(
     atShop,
     { resource: resources.configMaps, key: made },
     (each) => each === undefined,
-    signal,
+    soon(),
   )
   await untilObject(
     admin,
@@ -141,13 +141,13 @@ test('objects at a pushed cluster that does not answer move to another, and are 
     (each) => {
       return readyOf(each)?.status === 'True' && (each?.spec.taints ?? []).length === 0
     },
-    signal,
+    soon(),
   )
   await untilObject(
     admin,
     { resource: workResource, key: ofShop },
     (each) => each === undefined,
-    signal,
+    soon(),
   )
   await untilAt(admin, 'mall')
 })

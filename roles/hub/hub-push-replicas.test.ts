@@ -16,7 +16,7 @@ import { etcdFlags } from '../../testing/scenes/test-replicas.ts'
 import { replicaKeyPath } from '../control-plane/shared-keys.ts'
 
 const skip = await whyNoEtcd()
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 test(
   'any replica reaches a cluster in push mode; one feeds it, and another when that one stops',
@@ -35,14 +35,14 @@ test(
       first.admin,
       { resource: clusterResource, key: shop },
       (each) => readyOf(each)?.status === 'True',
-      signal,
+      soon(),
     )
     await untilReachable(edge)
     await untilObject(
       second.admin,
       { resource: clusterResource, key: shop },
       (each) => readyOf(each)?.status === 'True',
-      signal,
+      soon(),
     )
     for (const { admin } of [first, second]) {
       const { status, text } = await ask(admin, '/clusters/shop/api/v1/namespaces/default')
@@ -51,7 +51,7 @@ test(
     await stack.disposeAsync()
     const made = { namespace: 'default', name: 'till' }
     await placeAtShop(second.admin, made)
-    const configMap = await edge.resource(resources.configMaps).get(made, signal)
+    const configMap = await edge.resource(resources.configMaps).get(made, soon())
     assert.equal(configMap.data?.['till'], '7')
   },
 )

@@ -20,7 +20,7 @@ import {
   untilReachable,
 } from '../../testing/scenes/test-push.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 test('a joined cluster is reported, fed and reached without an agent, until it is unjoined', async () => {
   await using fleet = await startTestHub({ push: true })
@@ -37,37 +37,37 @@ test('a joined cluster is reported, fed and reached without an agent, until it i
       (cluster?.status?.apiEnablements ?? []).length > 0 &&
       cluster?.status?.kubernetesVersion !== undefined &&
       cluster.status.nodeSummary !== undefined,
-    signal,
+    soon(),
   )
   const made = { namespace: 'default', name: 'till' }
   await placeAtShop(admin, made)
   const configMaps = edge.resource(resources.configMaps)
-  assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
+  assert.equal((await configMaps.get(made, soon())).data?.['till'], '7')
   await untilReachable(edge)
   await reach(admin)
-  await admin.resource(clusterResource).delete(shop, signal)
+  await admin.resource(clusterResource).delete(shop, soon())
   await untilObject(
     admin,
     { resource: clusterResource, key: shop },
     (cluster) => cluster === undefined,
-    signal,
+    soon(),
   )
   for (const name of ['shop', 'shop-impersonator']) {
     await untilObject(
       admin,
       { resource: resources.secrets, key: { ...space, name } },
       (secret) => secret === undefined,
-      signal,
+      soon(),
     )
   }
-  const roles = await edge.resource(resources.clusterRoles).list({}, signal)
+  const roles = await edge.resource(resources.clusterRoles).list({}, soon())
   assert.equal(
     roles.items.some(({ metadata }) => metadata.name === 'skerry-hub-impersonator'),
     false,
   )
   assert.equal((await ask(admin, '/clusters/shop/version')).status, 404)
   // The objects there stay.
-  assert.equal((await configMaps.get(made, signal)).data?.['till'], '7')
+  assert.equal((await configMaps.get(made, soon())).data?.['till'], '7')
 })
 
 /** Reaches it in both ways, as the requesting user. */
@@ -86,7 +86,7 @@ async function reach(admin: ClusterClient): Promise<void> {
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(review)),
     },
-    signal,
+    soon(),
   )
   const text = (await readBody(answer.body)).toString('utf8')
   assert.equal(JSON.parse(text).status.userInfo.username, 'kubernetes-admin', text)
@@ -142,7 +142,7 @@ test('a cluster behind a proxy is dialled through it, as its Cluster says', asyn
     admin,
     { resource: clusterResource, key: shop },
     (cluster) => readyOf(cluster)?.status === 'True',
-    signal,
+    soon(),
   )
   await untilReachable(edge)
   assert.equal((await ask(admin, '/clusters/shop/api/v1/namespaces/default')).status, 200)
@@ -158,9 +158,9 @@ test('nothing is written to a cluster other than the one that was joined', async
     fleet.admin,
     { resource: clusterResource, key: { name: 'shop' } },
     (cluster) => /another cluster answers/.test(readyOf(cluster)?.message ?? ''),
-    signal,
+    soon(),
   )
-  const { items } = await edge.resource(resources.clusterRoles).list({}, signal)
+  const { items } = await edge.resource(resources.clusterRoles).list({}, soon())
   assert.ok(items.every(({ metadata }) => metadata.name !== 'skerry-hub-impersonator'))
 })
 
@@ -171,8 +171,8 @@ test('a Cluster that cannot be pushed to says why, and can be deleted', async ()
   const clusters = admin.resource(clusterResource)
   const apiEndpoint = 'https://127.0.0.1:1'
   const data = { token: 'none', caBundle: fleet.caPem }
-  for (const name of ['dead', 'plain', 'odd']) await secrets.create(secretOf(name, data), signal)
-  await secrets.create(secretOf('loose', { token: 'none' }), signal)
+  for (const name of ['dead', 'plain', 'odd']) await secrets.create(secretOf(name, data), soon())
+  await secrets.create(secretOf('loose', { token: 'none' }), soon())
   const table: [string, Partial<ClusterSpec>, RegExp][] = [
     ['dead', { apiEndpoint }, /127\.0\.0\.1/],
     ['plain', { apiEndpoint: 'http://127.0.0.1:1' }, /spec\.apiEndpoint must be an https/],
@@ -180,7 +180,7 @@ test('a Cluster that cannot be pushed to says why, and can be deleted', async ()
     ['bare', { apiEndpoint }, /secret "karmada-cluster\/bare" .* is not there/],
     ['loose', { apiEndpoint }, /no caBundle/],
   ]
-  for (const [name, spec] of table) await clusters.create(clusterOf(name, spec), signal)
+  for (const [name, spec] of table) await clusters.create(clusterOf(name, spec), soon())
   for (const [name, , why] of table) {
     await untilObject(
       admin,
@@ -189,16 +189,16 @@ test('a Cluster that cannot be pushed to says why, and can be deleted', async ()
         const ready = readyOf(cluster)
         return ready?.status === 'False' && why.test(ready.message)
       },
-      signal,
+      soon(),
     )
     const { status, text } = await ask(admin, `/clusters/${name}/version`)
     assert.equal(status, 503, text)
   }
-  await clusters.delete({ name: 'dead' }, signal)
+  await clusters.delete({ name: 'dead' }, soon())
   await untilObject(
     admin,
     { resource: clusterResource, key: { name: 'dead' } },
     (cluster) => cluster === undefined,
-    signal,
+    soon(),
   )
 })

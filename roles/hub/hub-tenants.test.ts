@@ -15,7 +15,7 @@ import {
 import { parseAllDocuments } from 'yaml'
 import { startTestHub } from '../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = 'team-tills'
 
 const policies = { group: 'admissionregistration.k8s.io', version: 'v1', isNamespaced: false }
@@ -73,19 +73,19 @@ test('a team writes policies for its namespace and the clusters that it may use,
   const { admin, context } = fleet
   for (const name of [namespace, 'karmada-es-shop-7']) {
     const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as const
-    await admin.resource(resources.namespaces).create(made, signal)
+    await admin.resource(resources.namespaces).create(made, soon())
   }
   for (const object of await manifests()) {
     const resource = kinds[object.kind]
     assert.ok(resource, object.kind)
-    await admin.resource(resource).create(object, signal)
+    await admin.resource(resource).create(object, soon())
   }
   using transport = await fleet.as({ commonName: 'ada', organizations: [namespace] })
   const team = createCluster(transport, { ...context, userAgent: 'test' })
   const own = team.resource(propagationPolicyResource)
-  await own.create(policy(), signal)
+  await own.create(policy(), soon())
   for (const [spec, why] of refused) {
-    await assert.rejects(own.create(policy(spec), signal), (error: unknown) => {
+    await assert.rejects(own.create(policy(spec), soon()), (error: unknown) => {
       assert.ok(error instanceof StatusError)
       assert.match(error.message, why)
       return true
@@ -95,7 +95,7 @@ test('a team writes policies for its namespace and the clusters that it may use,
   const resource = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name: 'web' }
   const metadata = { namespace, name: 'web' }
   const others: readonly Promise<unknown>[] = [
-    own.create({ ...policy(), metadata: { namespace: 'default', name: 'web' } }, signal),
+    own.create({ ...policy(), metadata: { namespace: 'default', name: 'web' } }, soon()),
     team.resource(clusterPropagationPolicyResource).create(
       {
         apiVersion: 'policy.karmada.io/v1alpha1',
@@ -103,7 +103,7 @@ test('a team writes policies for its namespace and the clusters that it may use,
         metadata: { name: 'web' },
         spec,
       },
-      signal,
+      soon(),
     ),
     team.resource(resourceBindingResource).create(
       {
@@ -112,7 +112,7 @@ test('a team writes policies for its namespace and the clusters that it may use,
         metadata,
         spec: { resource },
       },
-      signal,
+      soon(),
     ),
     team.resource(workResource).create(
       {
@@ -121,7 +121,7 @@ test('a team writes policies for its namespace and the clusters that it may use,
         metadata: { namespace: 'karmada-es-shop-7', name: 'web' },
         spec: { workload: { manifests: [] } },
       },
-      signal,
+      soon(),
     ),
     team.resource(anyObjects(resources.roleBindings)).create(
       {
@@ -130,7 +130,7 @@ test('a team writes policies for its namespace and the clusters that it may use,
         metadata,
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
       },
-      signal,
+      soon(),
     ),
   ]
   for (const answer of await Promise.allSettled(others)) {

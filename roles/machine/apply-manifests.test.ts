@@ -6,7 +6,7 @@ import { createCluster, ifThere, resources, type ClusterClient } from '@skerry/c
 import { startTestApiServer } from '@skerry/testing'
 import { applyManifests } from './apply-manifests.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 interface Scene {
   readonly cluster: ClusterClient
@@ -28,10 +28,10 @@ async function inScene(act: (scene: Scene) => Promise<void>): Promise<void> {
         // The cases hold objects of wrong shapes, as add-ons may have them.
         objects.map((object, at) => ({ place: `document ${at + 1}`, object: object as AnyObject })),
         { cluster, clock: systemClock, print: (line) => void lines.push(line) },
-        signal,
+        soon(),
       ),
     get: (name) =>
-      ifThere(cluster.resource(resources.configMaps).get({ namespace: 'default', name }, signal)),
+      ifThere(cluster.resource(resources.configMaps).get({ namespace: 'default', name }, soon())),
   })
 }
 
@@ -64,7 +64,7 @@ test('an object that somebody else had made is applied, and stays when its manif
       ...configMap('foreign', { own: 'x' }),
       metadata: { name: 'foreign', namespace: 'default' },
     }
-    await cluster.resource(resources.configMaps).create(foreign as ConfigMap, signal)
+    await cluster.resource(resources.configMaps).create(foreign as ConfigMap, soon())
     await apply(configMap('foreign'))
     assert.deepEqual((await get('foreign'))?.data, { own: 'x', a: 'b' })
     await apply()

@@ -8,7 +8,7 @@ import { admitNode } from './admit-node.ts'
 import { deleteNode } from './delete-node.ts'
 import { drainNode } from './drain-node.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const namespace = 'default'
 
 interface Scene extends AsyncDisposable {
@@ -28,14 +28,14 @@ async function start(): Promise<Scene> {
     status: { conditions: [{ type: 'Ready', status: 'True', reason: 'x', message: 'x' }] },
   }
   const nodes = cluster.resource(resources.nodes)
-  await nodes.create(node, signal)
-  await nodes.patchStatus({ name: 'shop', type: 'merge', patch: { status: node.status } }, signal)
+  await nodes.create(node, soon())
+  await nodes.patchStatus({ name: 'shop', type: 'merge', patch: { status: node.status } }, soon())
   const account = {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: { namespace, name: 'default' },
   }
-  await cluster.resource(resources.serviceAccounts).create(account, signal)
+  await cluster.resource(resources.serviceAccounts).create(account, soon())
   const lines: string[] = []
   const drain = async (timeoutMs = 120_000): Promise<void> => {
     const time = simulatedClock()
@@ -48,7 +48,7 @@ async function start(): Promise<Scene> {
       },
     }
     const print = (line: string): void => void lines.push(line)
-    await drainNode({ name: 'shop', timeoutMs }, { cluster, clock, print }, signal)
+    await drainNode({ name: 'shop', timeoutMs }, { cluster, clock, print }, soon())
   }
   return { cluster, lines, drain, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
@@ -56,10 +56,10 @@ async function start(): Promise<Scene> {
 /** Does what a kubelet does: pods that were deleted end. Those with a finalizer stay. */
 async function endPods(cluster: ClusterClient): Promise<void> {
   const pods = cluster.resource(resources.pods)
-  const { items } = await pods.list({ namespace }, signal)
+  const { items } = await pods.list({ namespace }, soon())
   for (const { metadata } of items) {
     if (metadata.deletionTimestamp === undefined) continue
-    await pods.delete({ namespace, name: metadata.name ?? '', gracePeriodSeconds: 0 }, signal)
+    await pods.delete({ namespace, name: metadata.name ?? '', gracePeriodSeconds: 0 }, soon())
   }
 }
 
@@ -80,13 +80,13 @@ async function makePod(
       containers: [{ name: 'a', image: 'a' }],
     },
   }
-  await pods.create(pod, signal)
+  await pods.create(pod, soon())
   const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
-  await pods.patchStatus({ namespace, name, type: 'merge', patch: { status } }, signal)
+  await pods.patchStatus({ namespace, name, type: 'merge', patch: { status } }, soon())
 }
 
 const podNames = async ({ cluster }: Scene): Promise<string[]> => {
-  const { items } = await cluster.resource(resources.pods).list({ namespace }, signal)
+  const { items } = await cluster.resource(resources.pods).list({ namespace }, soon())
   return items.map(({ metadata: { name = '' } }) => name).toSorted()
 }
 
@@ -103,7 +103,7 @@ test('pods leave a node, but for those of DaemonSets and of files; the node gets
   await scene.drain()
   assert.deepEqual(await podNames(scene), ['daemon', 'mirror'])
   const nodes = scene.cluster.resource(resources.nodes)
-  assert.equal((await nodes.get({ name: 'shop' }, signal)).spec?.unschedulable, true)
+  assert.equal((await nodes.get({ name: 'shop' }, soon())).spec?.unschedulable, true)
   assert.ok(scene.lines.includes('evicted pod default/alone'))
 })
 
@@ -111,17 +111,17 @@ async function setBudget({ cluster }: Scene, disruptionsAllowed: number): Promis
   const budgets = cluster.resource(resources.podDisruptionBudgets)
   const key = { namespace, name: 'web-budget' }
   const spec = { minAvailable: 1, selector: { matchLabels: { app: 'web' } } }
-  const made = await ifThere(budgets.get(key, signal))
+  const made = await ifThere(budgets.get(key, soon()))
   const found =
     made ??
     (await budgets.create(
       { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: key, spec },
-      signal,
+      soon(),
     ))
   const { generation: observedGeneration = 1 } = found.metadata
   const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 }
   const status = { observedGeneration, disruptionsAllowed, ...counts }
-  await budgets.patchStatus({ ...key, type: 'merge', patch: { status } }, signal)
+  await budgets.patchStatus({ ...key, type: 'merge', patch: { status } }, soon())
 }
 
 test('a budget that allows nothing keeps its pod, and the error names both; others have left', async () => {
@@ -160,7 +160,7 @@ test('the error names a node that does not answer, because its pods cannot end',
   const patch = { status: { conditions } }
   await scene.cluster
     .resource(resources.nodes)
-    .patchStatus({ name: 'shop', type: 'merge', patch }, signal)
+    .patchStatus({ name: 'shop', type: 'merge', patch }, soon())
   await assert.rejects(scene.drain(5_000), /does not answer: if its machine will never come back/)
 })
 
@@ -168,9 +168,9 @@ test('a node that is gone needs no draining and no deletion', async () => {
   await using scene = await start()
   const { cluster, lines } = scene
   const print = (line: string): void => void lines.push(line)
-  await deleteNode(cluster, { name: 'shop', hasPods: false }, print, signal)
+  await deleteNode(cluster, { name: 'shop', hasPods: false }, print, soon())
   await scene.drain()
-  await deleteNode(cluster, { name: 'shop', hasPods: true }, print, signal)
+  await deleteNode(cluster, { name: 'shop', hasPods: true }, print, soon())
   assert.deepEqual(lines, [
     'removed node shop',
     'the site has no node shop',
@@ -188,7 +188,7 @@ test('a dead node goes with all of its pods, whatever their budgets say', async 
     cluster,
     { name: 'shop', hasPods: true },
     (line) => void lines.push(line),
-    signal,
+    soon(),
   )
   assert.deepEqual(await podNames(scene), [])
   assert.equal(lines.at(-1), 'removed node shop')
@@ -200,10 +200,10 @@ test('a node that stays gets labels of a master and further pods', async () => {
   const nodes = cluster.resource(resources.nodes)
   await scene.drain()
   const labels = { 'node-role.kubernetes.io/control-plane': '' }
-  await admitNode(cluster, { name: 'shop', labels, isUncordoned: true }, signal)
-  const { metadata, spec } = await nodes.get({ name: 'shop' }, signal)
+  await admitNode(cluster, { name: 'shop', labels, isUncordoned: true }, soon())
+  const { metadata, spec } = await nodes.get({ name: 'shop' }, soon())
   assert.equal(metadata.labels?.['node-role.kubernetes.io/control-plane'], '')
   assert.equal(spec?.unschedulable, undefined)
-  const none = admitNode(cluster, { name: 'none', labels, isUncordoned: false }, signal)
+  const none = admitNode(cluster, { name: 'none', labels, isUncordoned: false }, soon())
   await assert.rejects(none, /the site has none/)
 })

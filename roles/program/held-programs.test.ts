@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { chooseProgram, NoProgramError, ownArchitecture, versionOf } from './held-programs.ts'
 import { heldPrograms, programForMachines } from './program-for-machines.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const other = ownArchitecture === 'x86_64' ? 'aarch64' : 'x86_64'
 
 async function withPrograms(
@@ -94,11 +94,11 @@ test('a hub lists the programs that it was given and its own, and hands out the 
       programs: { [ownArchitecture]: [at('one'), at('two')] },
       role: 'hub' as const,
     }
-    const list = await heldPrograms(options, signal)
+    const list = await heldPrograms(options, soon())
     assert.equal(list.length, 3)
     assert.equal(list.filter(({ path }) => path === undefined).length, 1)
     const wanted = { version: '0.2.0' }
-    const program = await programForMachines(ownArchitecture, options, signal, wanted)
+    const program = await programForMachines(ownArchitecture, options, soon(), wanted)
     assert.equal(program.files[0]?.from, at('one'))
     const directoryOnMachine = `/usr/local/lib/skerry/${program.version}`
     assert.match(

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { programForMachines } from './program-for-machines.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const own = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
 async function withDirectory(act: (directory: string) => Promise<void>): Promise<void> {
@@ -22,7 +22,7 @@ async function withDirectory(act: (directory: string) => Promise<void>): Promise
 for (const architecture of ['riscv64', '__proto__', 'constructor', '../x', '']) {
   test(`there is no program for ${JSON.stringify(architecture)}`, async () => {
     const options = { archiveDirectory: '/nowhere', programs: {}, role: 'hub' as const }
-    await assert.rejects(programForMachines(architecture, options, signal), /has no program for/)
+    await assert.rejects(programForMachines(architecture, options, soon()), /has no program for/)
   })
 }
 
@@ -35,9 +35,9 @@ test('a given executable is named after its content', async () => {
       role: 'hub' as const,
     }
     await writeFile(path, 'one')
-    const one = await programForMachines('riscv64', options, signal)
+    const one = await programForMachines('riscv64', options, soon())
     await writeFile(path, 'two')
-    const two = await programForMachines('riscv64', options, signal)
+    const two = await programForMachines('riscv64', options, soon())
     assert.deepEqual(one.files, [{ from: path, to: 'skerry', mode: 0o755 }])
     assert.notEqual(one.version, two.version)
     assert.match(one.launcher('/usr/local/lib/x'), /\nexec \/usr\/local\/lib\/x\/skerry "\$@"\n$/)
@@ -56,7 +56,7 @@ test('machines that ask at once get one whole archive with the chunks that the e
     await writeFile(join(bundle, 'chunks', 'old-ABCDEFGH.mjs'), '')
     const options = { archiveDirectory, bundleDirectory: bundle, role: 'hub' as const }
     const programs = await Promise.all(
-      Array.from({ length: 5 }, () => programForMachines(own, options, signal)),
+      Array.from({ length: 5 }, () => programForMachines(own, options, soon())),
     )
     assert.equal(new Set(programs.map(({ archive }) => archive)).size, 1)
     assert.equal((await readdir(archiveDirectory)).length, 1)

@@ -11,29 +11,29 @@ const answers: Readonly<Record<string, { results?: unknown[]; error?: string }>>
   readFileSync(join(import.meta.dirname, 'testdata/thirdparty-answers.json'), 'utf8'),
 )
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 async function resultsOf(asked: ThirdpartyCase): Promise<unknown[]> {
   const { operation, object, observed = object, replicas = 0, items = [] } = asked
   switch (operation) {
     case 'InterpretReplica': {
-      const found = await thirdpartyInterpreter.replicas(object, signal)
+      const found = await thirdpartyInterpreter.replicas(object, soon())
       return [found?.replicas, found?.requirements ?? null]
     }
     case 'ReviseReplica':
-      return [await thirdpartyInterpreter.reviseReplica(object, replicas, signal)]
+      return [await thirdpartyInterpreter.reviseReplica(object, replicas, soon())]
     case 'Retain':
-      return [await thirdpartyInterpreter.retain(object, observed, signal)]
+      return [await thirdpartyInterpreter.retain(object, observed, soon())]
     case 'InterpretStatus':
-      return [await thirdpartyInterpreter.reflectStatus(object, signal)]
+      return [await thirdpartyInterpreter.reflectStatus(object, soon())]
     case 'AggregateStatus': {
-      const { status } = await thirdpartyInterpreter.aggregateStatus(object, items, signal)
+      const { status } = await thirdpartyInterpreter.aggregateStatus(object, items, soon())
       return [status]
     }
     case 'InterpretHealth':
-      return [(await thirdpartyInterpreter.health(object, signal)) === 'Healthy']
+      return [(await thirdpartyInterpreter.health(object, soon())) === 'Healthy']
     case 'InterpretDependency':
-      return [await thirdpartyInterpreter.dependencies(object, signal)]
+      return [await thirdpartyInterpreter.dependencies(object, soon())]
   }
 }
 

@@ -35,7 +35,7 @@ async function startServer(token: string) {
 }
 
 const headers = { 'impersonate-user': 'rita' }
-const signal = AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
 test('an agent whose credentials its cluster refuses gets others before the next request', async () => {
   await using server = await startServer('next')
@@ -54,8 +54,8 @@ test('an agent whose credentials its cluster refuses gets others before the next
       const asked = { method: 'GET', path: '/api', headers }
       const upgrading = { ...headers, connection: 'Upgrade', upgrade: 'SPDY/3.1' }
       const answer = await (way === 'request'
-        ? forwarder.onRequest(asked, signal)
-        : forwarder.onUpgrade({ ...asked, headers: upgrading }, signal))
+        ? forwarder.onRequest(asked, soon())
+        : forwarder.onUpgrade({ ...asked, headers: upgrading }, soon()))
       if ('body' in answer) await Array.fromAsync(answer.body)
       return answer.status
     }

@@ -11,7 +11,7 @@ import { customizationResource } from '../../interpreter/custom/customization.ts
 import { runWorks } from './run-works.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = executionNamespace('shop')
 
 test('a customization on the hub decides what an agent keeps and reports of a kind', async () => {
@@ -41,7 +41,7 @@ test('a customization on the hub decides what an agent keeps and reports of a ki
         },
       },
     },
-    signal,
+    soon(),
   )
   await hub.resource(clusterResource).create(
     {
@@ -50,7 +50,7 @@ test('a customization on the hub decides what an agent keeps and reports of a ki
       metadata: { name: 'shop' },
       spec: { syncMode: 'Pull', id: 'u' },
     },
-    signal,
+    soon(),
   )
   const ready = {
     type: 'Ready',
@@ -60,7 +60,7 @@ test('a customization on the hub decides what an agent keeps and reports of a ki
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
   const patch = { status: { conditions: [ready] } }
-  await hub.resource(clusterResource).patchStatus({ name: 'shop', type: 'merge', patch }, signal)
+  await hub.resource(clusterResource).patchStatus({ name: 'shop', type: 'merge', patch }, soon())
   const settings = { apiVersion: 'v1', kind: 'ConfigMap' }
   const metadata = {
     namespace: 'default',
@@ -68,9 +68,9 @@ test('a customization on the hub decides what an agent keeps and reports of a ki
     labels: { 'karmada.io/managed': 'true' },
   }
   const configMaps = edge.resource(resources.configMaps)
-  await configMaps.create({ ...settings, metadata, data: { till: 'open' } } as ConfigMap, signal)
+  await configMaps.create({ ...settings, metadata, data: { till: 'open' } } as ConfigMap, soon())
   await using stack = new AsyncDisposableStack()
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const running = runAll(stop.signal, [
     (scope) => runWorks({ clusterName: 'shop' }, { ...deps, hub, local: edge }, scope),
   ])
@@ -86,16 +86,16 @@ test('a customization on the hub decides what an agent keeps and reports of a ki
       metadata: { namespace, name: 'settings' },
       spec: { workload: { manifests: [manifest] } },
     },
-    signal,
+    soon(),
   )
   const [told] = await manifestStatuses()
   assert.deepEqual([told?.status, told?.health], [{ till: 'open' }, 'Healthy'])
-  const applied = await configMaps.get({ namespace: 'default', name: 'settings' }, signal)
+  const applied = await configMaps.get({ namespace: 'default', name: 'settings' }, soon())
   assert.deepEqual(applied.data, { colour: 'green', till: 'open' })
 
   async function manifestStatuses() {
     const works = hub.resource(workResource)
-    for await (const event of works.watch({ namespace, resourceVersion: '0' }, signal)) {
+    for await (const event of works.watch({ namespace, resourceVersion: '0' }, soon())) {
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
       const statuses = event.object.status?.manifestStatuses
       if (statuses) return statuses

@@ -7,7 +7,7 @@ import { startTestApiServer } from '@skerry/testing'
 import { NamespaceInformer } from './namespace-informer.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 function settings(namespace: string, name: string, colour: string): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data: { colour } }
@@ -16,13 +16,13 @@ function settings(namespace: string, name: string, colour: string): ConfigMap {
 test('an informer of all namespaces shows one of them, with indexes that follow its objects', async () => {
   await using server = await startTestApiServer({ namespaces: ['east', 'west'] })
   const client = createCluster(server.transport, deps).resource(resources.configMaps)
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const all = createInformer(client, {}, deps)
   const running = all.run(stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error
   })
-  await all.whenSynced(signal)
-  const write = async (object: ConfigMap) => all.recordWrite(await client.create(object, signal))
+  await all.whenSynced(soon())
+  const write = async (object: ConfigMap) => all.recordWrite(await client.create(object, soon()))
   await write(settings('east', 'a', 'red'))
   await write(settings('west', 'a', 'red'))
   using east = new NamespaceInformer(all, 'east')
@@ -43,9 +43,9 @@ test('an informer of all namespaces shows one of them, with indexes that follow 
   await write(settings('west', 'b', 'red'))
   const patch = { data: { colour: 'blue' } }
   const request = { namespace: 'east', name: 'a', type: 'merge', patch } as const
-  all.recordWrite(await client.patch(request, signal))
+  all.recordWrite(await client.patch(request, soon()))
   assert.deepEqual([named('red'), named('blue')], [['east/b'], ['east/a']])
-  all.recordDelete(await client.delete({ namespace: 'east', name: 'b' }, signal))
+  all.recordDelete(await client.delete({ namespace: 'east', name: 'b' }, soon()))
   assert.deepEqual(named('red'), [])
   assert.deepEqual(heard, ['added east', 'added east', 'updated east', 'deleted east'])
   stop.abort(new Error('the test is over'))

@@ -12,7 +12,7 @@ import { runWorks } from './run-works.ts'
 const siteOwnedKey = 'hub.skerry.io/site-owned'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const namespace = executionNamespace('shop')
 const settings = { namespace: 'default', name: 'settings' }
 
@@ -36,10 +36,10 @@ async function startScene() {
       metadata: { name: 'shop' },
       spec: { syncMode: 'Pull', id: 'u' },
     },
-    signal,
+    soon(),
   )
   await setReady(hub, 'True')
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const running = runAll(stop.signal, [
     (scope) => runWorks({ clusterName: 'shop' }, { ...deps, hub, local: edge }, scope),
   ])
@@ -66,7 +66,7 @@ async function setReady(hub: ClusterClient, status: 'True' | 'False'): Promise<v
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
   const patch = { status: { conditions: [condition] } }
-  await hub.resource(clusterResource).patchStatus({ name: 'shop', type: 'merge', patch }, signal)
+  await hub.resource(clusterResource).patchStatus({ name: 'shop', type: 'merge', patch }, soon())
 }
 
 function configMap(colour: string, annotations: Record<string, string> = {}): AnyObject {
@@ -103,7 +103,7 @@ function untilApplied({ hub }: Scene, wanted = 'True AppliedSuccessful', generat
     (object) => {
       return condition(object) === wanted && object?.metadata.generation === generation
     },
-    signal,
+    soon(),
   )
 }
 
@@ -112,13 +112,13 @@ function untilColour({ edge }: Scene, wanted: string | undefined): Promise<Confi
     edge,
     { resource: resources.configMaps, key: settings },
     (object) => object?.data?.['colour'] === wanted,
-    signal,
+    soon(),
   )
 }
 
 test('the objects of a Work are made in the cluster, and follow it', async () => {
   await using scene = await startScene()
-  const made = await scene.works.create(work(configMap('green', { note: 'a' })), signal)
+  const made = await scene.works.create(work(configMap('green', { note: 'a' })), soon())
   const first = await untilColour(scene, 'green')
   assert.equal(first?.metadata.labels?.['karmada.io/managed'], 'true')
   const told = await untilApplied(scene)
@@ -128,43 +128,43 @@ test('the objects of a Work are made in the cluster, and follow it', async () =>
   const labels = { added: 'here' }
   await scene.configMaps.patch(
     { ...settings, type: 'merge', patch: { metadata: { labels } } },
-    signal,
+    soon(),
   )
-  const fresh = await scene.works.get(workKey, signal)
-  await scene.works.update({ ...fresh, spec: work(configMap('red')).spec }, signal)
+  const fresh = await scene.works.get(workKey, soon())
+  await scene.works.update({ ...fresh, spec: work(configMap('red')).spec }, soon())
   const second = await untilColour(scene, 'red')
   assert.equal(second?.metadata.uid, first?.metadata.uid)
   assert.deepEqual(
     [second?.metadata.labels?.['added'], second?.metadata.annotations?.['note']],
     ['here', undefined],
   )
-  await scene.works.delete(workKey, signal)
+  await scene.works.delete(workKey, soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
-  await assert.rejects(scene.configMaps.get(settings, signal), { reason: 'NotFound' })
+  await assert.rejects(scene.configMaps.get(settings, soon()), { reason: 'NotFound' })
   assert.deepEqual(made.metadata.finalizers, ['karmada.io/execution-controller'])
 })
 
 test('an object that is changed or deleted at the cluster comes back', async () => {
   await using scene = await startScene()
-  await scene.works.create(work(configMap('green')), signal)
+  await scene.works.create(work(configMap('green')), soon())
   await untilApplied(scene)
   const patch = { data: { colour: 'grey', more: 'x' } }
-  await scene.configMaps.patch({ ...settings, type: 'merge', patch }, signal)
+  await scene.configMaps.patch({ ...settings, type: 'merge', patch }, soon())
   const back = await untilColour(scene, 'green')
   assert.deepEqual(back?.data, { colour: 'green' })
-  await scene.configMaps.delete(settings, signal)
+  await scene.configMaps.delete(settings, soon())
   await untilObject(
     scene.edge,
     { resource: resources.configMaps, key: settings },
     (object) => {
       return object !== undefined && object.metadata.uid !== back?.metadata.uid
     },
-    signal,
+    soon(),
   )
 })
 
@@ -177,18 +177,18 @@ test('fields that are left to a site, and that it has applied, stay until the si
   const applyAtSite = (data: Record<string, string>) => {
     const patch = { apiVersion: 'v1', kind: 'ConfigMap', metadata: settings, data }
     const request = { ...settings, type: 'apply', fieldManager: 'site:till', force: true } as const
-    return scene.configMaps.patch({ ...request, patch }, signal)
+    return scene.configMaps.patch({ ...request, patch }, soon())
   }
-  await scene.works.create(work(left('green', '1')), signal)
+  await scene.works.create(work(left('green', '1')), soon())
   await untilApplied(scene)
   await applyAtSite({ colour: 'grey', size: '9' })
   const { spec } = work(left('red', '2'))
-  await scene.works.patch({ ...workKey, type: 'merge', patch: { spec } }, signal)
+  await scene.works.patch({ ...workKey, type: 'merge', patch: { spec } }, soon())
   const kept = await untilObject(
     scene.edge,
     { resource: resources.configMaps, key: settings },
     (object) => object?.data?.['size'] === '2',
-    signal,
+    soon(),
   )
   assert.equal(kept?.data?.['colour'], 'grey')
   await applyAtSite({})
@@ -203,17 +203,17 @@ test('an object that was there before is left alone, or taken over where the Wor
     metadata: settings,
     data: { colour: 'own' },
   }
-  await scene.configMaps.create(own, signal)
-  await scene.works.create(work(configMap('green')), signal)
+  await scene.configMaps.create(own, soon())
+  await scene.works.create(work(configMap('green')), soon())
   const refused = await untilApplied(scene, 'False AppliedFailed')
   assert.equal(
     refused?.status?.conditions?.find(({ type }) => type === 'Applied')?.message,
     'Failed to apply all manifests (0/1): resource(kind=ConfigMap, default/settings) already exists in the cluster shop and the work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage this resource',
   )
-  assert.deepEqual((await scene.configMaps.get(settings, signal)).data, { colour: 'own' })
+  assert.deepEqual((await scene.configMaps.get(settings, soon())).data, { colour: 'own' })
   const overwriting = configMap('green', { 'work.karmada.io/conflict-resolution': 'overwrite' })
-  const fresh = await scene.works.get(workKey, signal)
-  await scene.works.update({ ...fresh, spec: work(overwriting).spec }, signal)
+  const fresh = await scene.works.get(workKey, soon())
+  await scene.works.update({ ...fresh, spec: work(overwriting).spec }, soon())
   await untilColour(scene, 'green')
   await untilApplied(scene, 'True AppliedSuccessful', 2)
 })
@@ -226,32 +226,32 @@ test('an object that a Work could not have is not deleted with it', async () => 
     metadata: settings,
     data: { colour: 'own' },
   }
-  await scene.configMaps.create(own, signal)
-  await scene.works.create(work(configMap('green')), signal)
+  await scene.configMaps.create(own, soon())
+  await scene.works.create(work(configMap('green')), soon())
   await untilApplied(scene, 'False AppliedFailed')
-  await scene.works.delete(workKey, signal)
+  await scene.works.delete(workKey, soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
-  assert.deepEqual((await scene.configMaps.get(settings, signal)).data, { colour: 'own' })
+  assert.deepEqual((await scene.configMaps.get(settings, soon())).data, { colour: 'own' })
 })
 
 test('a preserved object stays, and belongs to its cluster alone', async () => {
   await using scene = await startScene()
   const preserving = work(configMap('green'), { preserveResourcesOnDeletion: true })
-  await scene.works.create(preserving, signal)
+  await scene.works.create(preserving, soon())
   await untilApplied(scene)
-  await scene.works.delete(workKey, signal)
+  await scene.works.delete(workKey, soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
-  const { metadata, data } = await scene.configMaps.get(settings, signal)
+  const { metadata, data } = await scene.configMaps.get(settings, soon())
   assert.deepEqual(
     [metadata.labels, metadata.annotations, data],
     [{ app: 'till' }, undefined, { colour: 'green' }],
@@ -260,18 +260,18 @@ test('a preserved object stays, and belongs to its cluster alone', async () => {
 
 test('a Work that is suspended changes nothing until it goes on', async () => {
   await using scene = await startScene()
-  await scene.works.create(work(configMap('green'), { suspendDispatching: true }), signal)
+  await scene.works.create(work(configMap('green'), { suspendDispatching: true }), soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => {
       return condition(object, 'Dispatching') === 'False SuspendDispatching'
     },
-    signal,
+    soon(),
   )
-  await assert.rejects(scene.configMaps.get(settings, signal), { reason: 'NotFound' })
+  await assert.rejects(scene.configMaps.get(settings, soon()), { reason: 'NotFound' })
   const patch = { spec: { suspendDispatching: false } }
-  await scene.works.patch({ ...workKey, type: 'merge', patch }, signal)
+  await scene.works.patch({ ...workKey, type: 'merge', patch }, soon())
   await untilColour(scene, 'green')
   assert.equal(
     condition(await untilApplied(scene, undefined, 2), 'Dispatching'),
@@ -282,16 +282,16 @@ test('a Work that is suspended changes nothing until it goes on', async () => {
 test('while its cluster is not ready a Work waits', async () => {
   await using scene = await startScene()
   await setReady(scene.hub, 'False')
-  await scene.works.create(work(configMap('green')), signal)
+  await scene.works.create(work(configMap('green')), soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => {
       return condition(object, 'Dispatching') === 'True Dispatching'
     },
-    signal,
+    soon(),
   )
-  assert.equal(condition(await scene.works.get(workKey, signal)), '')
+  assert.equal(condition(await scene.works.get(workKey, soon())), '')
   await setReady(scene.hub, 'True')
   await untilApplied(scene)
 })
@@ -316,7 +316,7 @@ const deployment: AnyObject = {
 
 test("an object's status, its health and the template that it is of are reported back", async () => {
   await using scene = await startScene()
-  await scene.works.create(work(deployment), signal)
+  await scene.works.create(work(deployment), soon())
   const identifier = {
     ordinal: 0,
     group: 'apps',
@@ -333,7 +333,7 @@ test("an object's status, its health and the template that it is of are reported
       (object) => {
         return object?.status?.manifestStatuses?.[0]?.health === wanted
       },
-      signal,
+      soon(),
     )
     return found?.status?.manifestStatuses
   }
@@ -344,7 +344,7 @@ test("an object's status, its health and the template that it is of are reported
   const status: Deployment['status'] = { ...counts, observedGeneration: 1 }
   await scene.edge
     .resource(resources.deployments)
-    .patchStatus({ namespace: 'default', name: 'web', type: 'merge', patch: { status } }, signal)
+    .patchStatus({ namespace: 'default', name: 'web', type: 'merge', patch: { status } }, soon())
   assert.deepEqual(await untilHealth('Healthy'), [
     {
       identifier,
@@ -355,42 +355,42 @@ test("an object's status, its health and the template that it is of are reported
   // Neither the cluster's defaults nor its status make the agent write again.
   const { metadata } = await scene.edge
     .resource(resources.deployments)
-    .get({ namespace: 'default', name: 'web' }, signal)
+    .get({ namespace: 'default', name: 'web' }, soon())
   assert.equal(metadata.generation, 1)
 })
 
 test('a kind that the cluster does not have is reported, and the Work can be deleted', async () => {
   await using scene = await startScene()
   const valve = { apiVersion: 'example.com/v1', kind: 'Valve', metadata: { ...settings } }
-  await scene.works.create(work(valve), signal)
+  await scene.works.create(work(valve), soon())
   const told = await untilApplied(scene, 'False AppliedFailed')
   assert.match(
     told?.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '',
     /\(0\/1\): no matches for kind "Valve" in version "example\.com\/v1"$/,
   )
-  await scene.works.delete(workKey, signal)
+  await scene.works.delete(workKey, soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
 })
 
 test('an object that cannot exist is reported, and the Work can be deleted', async () => {
   await using scene = await startScene()
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { ...settings } }
-  await scene.works.create(work(node), signal)
+  await scene.works.create(work(node), soon())
   const told = await untilApplied(scene, 'False AppliedFailed')
   assert.match(
     told?.status?.conditions?.find(({ type }) => type === 'Applied')?.message ?? '',
     /Cannot place Node "settings": objects of its kind have no namespace$/,
   )
-  await scene.works.delete(workKey, signal)
+  await scene.works.delete(workKey, soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workKey },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
 })

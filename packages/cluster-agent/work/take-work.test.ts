@@ -8,7 +8,7 @@ import { MemberCluster } from './member-cluster.ts'
 import { takeWork } from './take-work.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
 /** Returns a cluster that serves at most this group, whose own server is unreachable. */
 function memberWith(groups: readonly string[]): MemberCluster {
@@ -51,7 +51,7 @@ const work: Work = {
 
 test('an object is gone with its kind, and not while the server of the kind is away', async () => {
   const taken = (member: MemberCluster) =>
-    takeWork({ clusterName: 'shop', member, mapping: asTheyAre }, work, signal)
+    takeWork({ clusterName: 'shop', member, mapping: asTheyAre }, work, soon())
   assert.equal(await taken(memberWith([])), true)
   assert.equal(await taken(memberWith(['other.example.com'])), true)
   await assert.rejects(taken(memberWith(['example.com'])), {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { nativeInterpreter } from './native-interpreter.ts'
 
-const signal = AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
 function deployment(podSpec: object, replicas = 3): AnyObject {
   return {
@@ -19,7 +19,7 @@ function container(requests: object, limits: object = {}) {
 }
 
 async function requestOf(podSpec: object): Promise<unknown> {
-  const found = await nativeInterpreter.replicas(deployment(podSpec), signal)
+  const found = await nativeInterpreter.replicas(deployment(podSpec), soon())
   return found?.requirements?.resourceRequest
 }
 
@@ -46,7 +46,7 @@ test('resources that no scheduler counts are not requested, and an empty request
     await requestOf({ containers: [container({ 'requests.x/y': '1', odd: '1' })] }),
     undefined,
   )
-  assert.deepEqual(await nativeInterpreter.replicas(deployment({ containers: [] }), signal), {
+  assert.deepEqual(await nativeInterpreter.replicas(deployment({ containers: [] }), soon()), {
     replicas: 3,
   })
 })
@@ -65,7 +65,7 @@ test('constraints on where a pod may run are part of its requirements', async ()
         },
       },
     }),
-    signal,
+    soon(),
   )
   assert.deepEqual(found?.requirements, {
     nodeClaim: { nodeSelector: { disk: 'ssd' }, tolerations, hardNodeAffinity: terms },

@@ -8,7 +8,7 @@ import { InterpreterWebhooks } from './interpreter-webhooks.ts'
 import type { WebhookConfiguration, WebhookFields } from './webhook-configuration.ts'
 import { InterpreterWebhookError, WebhookInterpreter } from './webhook-interpreter.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 const valve: AnyObject = {
   apiVersion: 'example.com/v1',
@@ -87,21 +87,21 @@ test('a webhook answers every question about its kinds', async () => {
     successful(body, answers[String(requestIn(body)['operation'])] ?? {}),
   )
   const interpreter = taughtBy(hook)
-  assert.deepEqual(await interpreter.replicas(valve, signal), {
+  assert.deepEqual(await interpreter.replicas(valve, soon()), {
     replicas: 3,
     requirements: { resourceRequest: { cpu: '1' } },
   })
-  assert.deepEqual(await interpreter.components(valve, signal), [{ name: 'seat', replicas: 1 }])
-  const revised = await interpreter.reviseReplica(valve, 5, signal)
+  assert.deepEqual(await interpreter.components(valve, soon()), [{ name: 'seat', replicas: 1 }])
+  const revised = await interpreter.reviseReplica(valve, 5, soon())
   assert.deepEqual(revised['spec'], { count: 5 })
-  const kept = await interpreter.retain(valve, { ...valve, spec: { kept: true } }, signal)
+  const kept = await interpreter.retain(valve, { ...valve, spec: { kept: true } }, soon())
   assert.deepEqual(kept['spec'], { count: 3, kept: true })
-  assert.deepEqual(await interpreter.reflectStatus(valve, signal), { open: 1 })
+  assert.deepEqual(await interpreter.reflectStatus(valve, soon()), { open: 1 })
   const items = [{ clusterName: 'a', applied: true }]
-  assert.equal(await interpreter.aggregateStatus(valve, items, signal), valve)
-  assert.equal(await interpreter.health(valve, signal), 'Unhealthy')
+  assert.equal(await interpreter.aggregateStatus(valve, items, soon()), valve)
+  assert.equal(await interpreter.health(valve, soon()), 'Unhealthy')
   assert.deepEqual(
-    (await interpreter.dependencies(valve, signal)).map(({ name }) => name),
+    (await interpreter.dependencies(valve, soon())).map(({ name }) => name),
     ['key'],
   )
   const [first, ...others] = hook.requests.map(({ body }) => requestIn(body))
@@ -140,7 +140,7 @@ test('the first matching webhook by name is asked', () => {
 
 async function refusal(
   interpreter: WebhookInterpreter,
-  ask = (it: WebhookInterpreter): Promise<unknown> => it.health(valve, signal),
+  ask = (it: WebhookInterpreter): Promise<unknown> => it.health(valve, soon()),
 ): Promise<string> {
   try {
     await ask(interpreter)
@@ -201,7 +201,7 @@ test("a patch changes an object's contents, never its identity", async () => {
   ]
   for (const [response, why] of patches) {
     await using hook = await startTestWebhook(({ body }) => successful(body, response))
-    const ask = (it: WebhookInterpreter) => it.retain(valve, valve, signal)
+    const ask = (it: WebhookInterpreter) => it.retain(valve, valve, soon())
     assert.match(await refusal(taughtBy(hook), ask), why)
   }
 })

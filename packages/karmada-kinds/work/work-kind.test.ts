@@ -7,7 +7,7 @@ import { startTestApiServer } from '@skerry/testing'
 import { karmadaKinds } from '../karmada-kinds.ts'
 import { workResource, type Work } from './work.ts'
 
-const signal = AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 const namespace = 'karmada-es-shop'
 
 async function startHub() {
@@ -40,7 +40,7 @@ const configMap = {
 
 test('a Work carries manifests marked as its own, and is kept until they are gone', async () => {
   await using hub = await startHub()
-  const made = await hub.works.create(work([configMap]), signal)
+  const made = await hub.works.create(work([configMap]), soon())
   const id = made.metadata.labels?.['work.karmada.io/permanent-id'] ?? ''
   assert.match(id, /^[\da-f-]{36}$/)
   assert.deepEqual(made.metadata.finalizers, ['karmada.io/execution-controller'])
@@ -59,13 +59,13 @@ test('a Work carries manifests marked as its own, and is kept until they are gon
     },
   })
   assert.deepEqual(manifest?.['data'], { colour: 'green' })
-  const again = await hub.works.update(made, signal)
+  const again = await hub.works.update(made, soon())
   assert.equal(again.metadata.generation, 1, 'the same manifest stays the same')
 })
 
 test('status and spec are written apart, and a status is validated', async () => {
   await using hub = await startHub()
-  const made = await hub.works.create(work([configMap]), signal)
+  const made = await hub.works.create(work([configMap]), soon())
   const condition = {
     type: 'Applied',
     status: 'True',
@@ -86,19 +86,19 @@ test('status and spec are written apart, and a status is validated', async () =>
       spec: {},
       status: { conditions: [condition], manifestStatuses: [{ identifier, status: { any: [1] } }] },
     },
-    signal,
+    soon(),
   )
   assert.equal(told.spec.workload?.manifests?.length, 1)
   assert.deepEqual(told.status?.manifestStatuses, [{ identifier, status: { any: [1] } }])
   const odd = { ...condition, reason: 'not a word' }
-  await assert.rejects(hub.works.updateStatus({ ...told, status: { conditions: [odd] } }, signal), {
+  await assert.rejects(hub.works.updateStatus({ ...told, status: { conditions: [odd] } }, soon()), {
     message: /status\.conditions\[0\]\.reason: Invalid value: "not a word"/,
   })
 })
 
 test('a manifest that does not identify its object is refused', async () => {
   await using hub = await startHub()
-  await assert.rejects(hub.works.create(work([{ kind: 'ConfigMap', metadata: {} }]), signal), {
+  await assert.rejects(hub.works.create(work([{ kind: 'ConfigMap', metadata: {} }]), soon()), {
     message:
       /spec\.workload\.manifests\[0\]\.apiVersion: Required value.*manifests\[0\]\.metadata\.name: Required value/,
   })
@@ -106,6 +106,6 @@ test('a manifest that does not identify its object is refused', async () => {
 
 test('a Work that no agent will see is not kept for one', async () => {
   await using hub = await startHub()
-  const made = await hub.works.create(work([configMap], 'default'), signal)
+  const made = await hub.works.create(work([configMap], 'default'), soon())
   assert.equal(made.metadata.finalizers, undefined)
 })

@@ -20,7 +20,7 @@ import { explain } from './explain.ts'
 
 type PropagationSpec = PropagationPolicy['spec']
 
-const signal = AbortSignal.timeout(90_000)
+const soon = (): AbortSignal => AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const ref = { kind: 'deploy', ...web }
 const apiVersion = 'policy.karmada.io/v1alpha1'
@@ -51,15 +51,15 @@ function untilApplied(scene: FleetScene, cluster: string): Promise<void> {
 }
 
 test('an unclaimed object stays on the hub, and the explanation says so', async () => {
-  await using scene = await startFleetScene(['pilot'], signal)
-  await scene.hub.resource(anyDeployments).create(deployment(), signal)
-  const told = await explain({ hub: scene.hub, clock: systemClock }, ref, signal)
+  await using scene = await startFleetScene(['pilot'], soon())
+  await scene.hub.resource(anyDeployments).create(deployment(), soon())
+  const told = await explain({ hub: scene.hub, clock: systemClock }, ref, soon())
   assert.deepEqual(told.claim, { why: 'no policy selects it: it stays on the hub', others: [] })
   assert.deepEqual(told.clusters, [
     { name: 'pilot', standing: 'NotPlaced', why: ['it is not propagated'], overrides: [] },
   ])
   await assert.rejects(
-    explain({ hub: scene.hub, clock: systemClock }, { ...ref, kind: 'valve' }, signal),
+    explain({ hub: scene.hub, clock: systemClock }, { ...ref, kind: 'valve' }, soon()),
     {
       message: 'the hub has no kind "valve"',
     },
@@ -67,12 +67,12 @@ test('an unclaimed object stays on the hub, and the explanation says so', async 
 })
 
 test("an explanation names an object's policy and its clusters, and says why it is not elsewhere and why it waits", async () => {
-  await using scene = await startFleetScene(['other', 'pilot', 'reef'], signal)
+  await using scene = await startFleetScene(['other', 'pilot', 'reef'], soon())
   const { hub } = scene
   const metadata = { name: 'all' }
   await hub
     .resource(clusterPropagationPolicyResource)
-    .create({ apiVersion, kind: 'ClusterPropagationPolicy', metadata, spec: spec() }, signal)
+    .create({ apiVersion, kind: 'ClusterPropagationPolicy', metadata, spec: spec() }, soon())
   const placement = { clusterAffinity: { clusterNames: ['pilot', 'reef'] } }
   await hub.resource(propagationPolicyResource).create(
     {
@@ -81,7 +81,7 @@ test("an explanation names an object's policy and its clusters, and says why it 
       metadata: { ...web, annotations: { [waveKeys.waves]: 'site=pilot' } },
       spec: spec({ placement }),
     },
-    signal,
+    soon(),
   )
   const overrideRules = [
     {
@@ -96,9 +96,9 @@ test("an explanation names an object's policy and its clusters, and says why it 
       metadata: { namespace: 'shop', name: 'tills' },
       spec: { overrideRules },
     },
-    signal,
+    soon(),
   )
-  await hub.resource(anyDeployments).create(deployment(), signal)
+  await hub.resource(anyDeployments).create(deployment(), soon())
   await untilApplied(scene, 'pilot')
   const key = { namespace: 'shop', name: 'web-deployment' }
   await scene.until({ api: hub, resource: resourceBindingResource, key }, (binding) =>
@@ -106,7 +106,7 @@ test("an explanation names an object's policy and its clusters, and says why it 
       ({ type, status }) => type === 'Scheduled' && status === 'True',
     ),
   )
-  const told = await explain({ hub, clock: systemClock }, ref, signal)
+  const told = await explain({ hub, clock: systemClock }, ref, soon())
   assert.deepEqual(told.claim, {
     policy: { kind: 'PropagationPolicy', ...web },
     why: 'it comes first among those that select the object',
@@ -139,7 +139,7 @@ test("an explanation names an object's policy and its clusters, and says why it 
 })
 
 test('an object as a customization revises it counts as the newest', async () => {
-  await using scene = await startFleetScene(['pilot'], signal)
+  await using scene = await startFleetScene(['pilot'], soon())
   const { hub } = scene
   const luaScript = 'function ReviseReplica(object) object.spec.replicas = 7 return object end'
   await hub.resource(customizationResource).create(
@@ -152,7 +152,7 @@ test('an object as a customization revises it counts as the newest', async () =>
         customizations: { replicaRevision: { luaScript } },
       },
     },
-    signal,
+    soon(),
   )
   await hub.resource(propagationPolicyResource).create(
     {
@@ -161,20 +161,20 @@ test('an object as a customization revises it counts as the newest', async () =>
       metadata: { ...web, annotations: { [waveKeys.waves]: '100%' } },
       spec: spec(),
     },
-    signal,
+    soon(),
   )
-  await hub.resource(anyDeployments).create(deployment(), signal)
+  await hub.resource(anyDeployments).create(deployment(), soon())
   await untilApplied(scene, 'pilot')
   const counts = { replicas: 7, updatedReplicas: 7, readyReplicas: 7, availableReplicas: 7 }
   const patch = { status: { ...counts, observedGeneration: 1 } }
   const deployments = scene.edge('pilot').resource(resources.deployments)
-  await deployments.patchStatus({ ...web, type: 'merge', patch }, signal)
+  await deployments.patchStatus({ ...web, type: 'merge', patch }, soon())
   await untilWork(
     scene,
     'pilot',
     ({ status }) => status?.manifestStatuses?.[0]?.health === 'Healthy',
   )
-  const told = await explain({ hub, clock: systemClock }, ref, signal)
+  const told = await explain({ hub, clock: systemClock }, ref, soon())
   assert.deepEqual(told.waves[0], {
     name: '100%',
     isOpen: true,

@@ -18,7 +18,7 @@ import { deployment, startFleetScene, type FleetScene } from './testing/fleet-sc
 
 type PropagationSpec = PropagationPolicy['spec']
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const web = { namespace: 'shop', name: 'web' }
 const settings = { namespace: 'shop', name: 'settings' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
@@ -44,8 +44,8 @@ function configMap(colour: string): ConfigMap {
 }
 
 async function propagate({ hub }: FleetScene, template: AnyObject, spec = policy()): Promise<void> {
-  await hub.resource(anyDeployments).create(template, signal)
-  await hub.resource(propagationPolicyResource).create(spec, signal)
+  await hub.resource(anyDeployments).create(template, soon())
+  await hub.resource(propagationPolicyResource).create(spec, soon())
 }
 
 function untilWeb(
@@ -62,11 +62,11 @@ async function reportReady(scene: FleetScene, cluster: string, replicas: number)
   const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas }
   const status = { ...counts, availableReplicas: replicas, observedGeneration: 1 }
   const deployments = scene.edge(cluster).resource(resources.deployments)
-  await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
+  await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, soon())
 }
 
 test('the objects that a policy selects are made in its clusters, differ by override, and follow the hub', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   const rule: OverrideRule = {
     targetCluster: { clusterNames: ['shore'] },
     overriders: {
@@ -82,7 +82,7 @@ test('the objects that a policy selects are made in its clusters, differ by over
       metadata: web,
       spec: { overrideRules: [rule] },
     },
-    signal,
+    soon(),
   )
   const imageOf = (object: Deployment | undefined) =>
     object?.spec?.template.spec?.containers[0]?.image
@@ -94,20 +94,20 @@ test('the objects that a policy selects are made in its clusters, differ by over
     ['registry.example.com/web:1', 'shore.example.com/web:1', 2],
   )
   // Its namespace was sent along.
-  await scene.edge('reef').resource(resources.namespaces).get({ name: 'shop' }, signal)
+  await scene.edge('reef').resource(resources.namespaces).get({ name: 'shop' }, soon())
   const patch = { spec: { replicas: 3 } }
-  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, soon())
   for (const name of ['reef', 'shore']) {
     await untilWeb(scene, name, (object) => object?.spec?.replicas === 3)
   }
-  await scene.hub.resource(resources.deployments).delete(web, signal)
+  await scene.hub.resource(resources.deployments).delete(web, soon())
   for (const name of ['reef', 'shore']) {
     await untilWeb(scene, name, (object) => object === undefined)
   }
 })
 
 test('the state of the copies is reported on the binding and on the object itself', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   await propagate(scene, deployment())
   for (const name of ['reef', 'shore']) {
     await untilWeb(scene, name, (object) => object !== undefined)
@@ -135,24 +135,24 @@ test('the state of the copies is reported on the binding and on the object itsel
 })
 
 test('changes made at a cluster are reverted, and nothing goes to a suspended cluster', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   const suspension = { dispatchingOnClusters: { clusterNames: ['shore'] } }
   await propagate(scene, deployment(), policy({ suspension }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
   const patch = { spec: { replicas: 7 } }
   const deployments = scene.edge('reef').resource(resources.deployments)
-  await deployments.patch({ ...web, type: 'merge', patch }, signal)
+  await deployments.patch({ ...web, type: 'merge', patch }, soon())
   await untilWeb(scene, 'reef', (object) => object?.spec?.replicas === 2)
   const key = { namespace: executionNamespace('shore'), name: webWork }
   await scene.until({ api: scene.hub, resource: workResource, key }, (work) =>
     (work?.status?.conditions ?? []).some(({ reason }) => reason === 'SuspendDispatching'),
   )
-  const { items } = await scene.edge('shore').resource(resources.deployments).list({}, signal)
+  const { items } = await scene.edge('shore').resource(resources.deployments).list({}, soon())
   assert.deepEqual(items, [])
 })
 
 test("an object's dependencies go with it, and leave when they are no longer needed", async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const volumes = [{ name: 'settings', configMap: { name: 'settings' } }]
   const template = deployment()
   const containers = [{ name: 'web', image: 'web' }]
@@ -164,26 +164,26 @@ test("an object's dependencies go with it, and leave when they are no longer nee
   )
   await untilWeb(scene, 'reef', (object) => object !== undefined)
   // A dependency that is created after the object is sent, too.
-  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), soon())
   const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
   await scene.until(where, (object) => object?.data?.['colour'] === 'green')
   const patch = { data: { colour: 'red' } }
   await scene.hub
     .resource(resources.configMaps)
-    .patch({ ...settings, type: 'merge', patch }, signal)
+    .patch({ ...settings, type: 'merge', patch }, soon())
   await scene.until(where, (object) => object?.data?.['colour'] === 'red')
-  const fresh = await scene.hub.resource(anyDeployments).get(web, signal)
-  await scene.hub.resource(anyDeployments).update({ ...fresh, spec: template['spec'] }, signal)
+  const fresh = await scene.hub.resource(anyDeployments).get(web, soon())
+  await scene.hub.resource(anyDeployments).update({ ...fresh, spec: template['spec'] }, soon())
   await scene.until(where, (object) => object === undefined)
 })
 
 test('an object that loses its policy loses the claim, stays where it is, and may have another policy', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
   const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
   await propagate(scene, deployment(), policy({ placement: onReef }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
-  await scene.hub.resource(propagationPolicyResource).delete(web, signal)
+  await scene.hub.resource(propagationPolicyResource).delete(web, soon())
   const template = { api: scene.hub, resource: resources.deployments, key: web }
   const idLabel = 'propagationpolicy.karmada.io/permanent-id'
   await scene.until(template, (object) => object?.metadata.labels?.[idLabel] === undefined)
@@ -191,13 +191,13 @@ test('an object that loses its policy loses the claim, stays where it is, and ma
   const next = policy({ placement: onShore })
   await scene.hub
     .resource(propagationPolicyResource)
-    .create({ ...next, metadata: { ...web, name: 'other' } }, signal)
+    .create({ ...next, metadata: { ...web, name: 'other' } }, soon())
   await untilWeb(scene, 'shore', (object) => object !== undefined)
   await untilWeb(scene, 'reef', (object) => object === undefined)
 })
 
 test('a policy of higher priority that asks for it takes an object from another one', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   const onReef = { clusterAffinity: { clusterNames: ['reef'] } }
   const onShore = { clusterAffinity: { clusterNames: ['shore'] } }
   await propagate(scene, deployment(), policy({ placement: onReef }))
@@ -205,13 +205,13 @@ test('a policy of higher priority that asks for it takes an object from another 
   const taker = policy({ placement: onShore, priority: 1, preemption: 'Always' })
   await scene.hub
     .resource(propagationPolicyResource)
-    .create({ ...taker, metadata: { ...web, name: 'taker' } }, signal)
+    .create({ ...taker, metadata: { ...web, name: 'taker' } }, soon())
   await untilWeb(scene, 'shore', (object) => object !== undefined)
   await untilWeb(scene, 'reef', (object) => object === undefined)
 })
 
 test('objects without a namespace follow a policy of the fleet, and those that it does not select do not', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const role = (name: string, labels: Record<string, string>): ClusterRole => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
@@ -227,21 +227,21 @@ test('objects without a namespace follow a policy of the fleet, and those that i
       metadata: { name: 'roles' },
       spec: { resourceSelectors: [{ apiVersion, kind, labelSelector }] },
     },
-    signal,
+    soon(),
   )
   const roles = scene.hub.resource(resources.clusterRoles)
-  await roles.create(role('own:hub', {}), signal)
-  await roles.create(role('till:reader', { fleet: 'yes' }), signal)
+  await roles.create(role('own:hub', {}), soon())
+  await roles.create(role('till:reader', { fleet: 'yes' }), soon())
   const where = { api: scene.edge('reef'), resource: resources.clusterRoles }
   await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object !== undefined)
-  const { items } = await scene.edge('reef').resource(resources.clusterRoles).list({}, signal)
+  const { items } = await scene.edge('reef').resource(resources.clusterRoles).list({}, soon())
   assert.ok(!items.some(({ metadata }) => metadata.name === 'own:hub'))
-  await roles.delete({ name: 'till:reader' }, signal)
+  await roles.delete({ name: 'till:reader' }, soon())
   await scene.until({ ...where, key: { name: 'till:reader' } }, (object) => object === undefined)
 })
 
 test('an object that is already as wanted is not written again', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const every = { resourceSelectors: [{ apiVersion: 'apps/v1', kind: 'Deployment' }] }
   await propagate(scene, deployment(), policy({ ...every, placement: {} }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
@@ -250,30 +250,30 @@ test('an object that is already as wanted is not written again', async () => {
     { api: scene.hub, resource: resourceBindingResource, key: webBinding },
     (binding) => binding?.status?.aggregatedStatus?.[0]?.health === 'Unhealthy',
   )
-  const first = await scene.hub.resource(workResource).get(work, signal)
+  const first = await scene.hub.resource(workResource).get(work, soon())
   // Another object goes the whole way there and back.
   const other = { ...deployment(), metadata: { namespace: 'shop', name: 'other' } }
-  await scene.hub.resource(anyDeployments).create(other, signal)
+  await scene.hub.resource(anyDeployments).create(other, soon())
   const otherBinding = { namespace: 'shop', name: 'other-deployment' }
   await scene.until(
     { api: scene.hub, resource: resourceBindingResource, key: otherBinding },
     (binding) => binding?.status?.aggregatedStatus?.[0]?.health === 'Unhealthy',
   )
-  const { metadata } = await scene.hub.resource(workResource).get(work, signal)
+  const { metadata } = await scene.hub.resource(workResource).get(work, soon())
   assert.equal(metadata.generation, first.metadata.generation)
-  const binding = await scene.hub.resource(resourceBindingResource).get(webBinding, signal)
+  const binding = await scene.hub.resource(resourceBindingResource).get(webBinding, soon())
   assert.equal(binding.metadata.generation, settled?.metadata.generation)
 })
 
 test('an object that a policy no longer selects is released, and stays where it is', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   await propagate(scene, deployment(), policy({ placement: {} }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
   const resourceSelectors = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }]
-  await scene.hub.resource(resources.configMaps).create(configMap('green'), signal)
+  await scene.hub.resource(resources.configMaps).create(configMap('green'), soon())
   await scene.hub
     .resource(propagationPolicyResource)
-    .patch({ ...web, type: 'merge', patch: { spec: { resourceSelectors } } }, signal)
+    .patch({ ...web, type: 'merge', patch: { spec: { resourceSelectors } } }, soon())
   const where = { api: scene.edge('reef'), resource: resources.configMaps, key: settings }
   await scene.until(where, (object) => object !== undefined)
   const template = { api: scene.hub, resource: resources.deployments, key: web }
@@ -291,46 +291,46 @@ test('an object that a policy no longer selects is released, and stays where it 
 })
 
 test('a cluster that is removed keeps its objects, and so do the others', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   await propagate(scene, deployment(), policy({ placement: {} }))
   for (const name of ['reef', 'shore']) {
     await untilWeb(scene, name, (object) => object !== undefined)
   }
   const { hub } = scene
-  await hub.resource(clusterResource).delete({ name: 'reef' }, signal)
+  await hub.resource(clusterResource).delete({ name: 'reef' }, soon())
   const cluster = { api: hub, resource: clusterResource, key: { name: 'reef' } }
   await scene.until(cluster, (object) => object === undefined)
   const binding = { api: hub, resource: resourceBindingResource, key: webBinding }
   await scene.until(binding, (object) => object?.spec.clusters?.length === 1)
   // A change that the other one gets shows that all before it is done with.
   const patch = { spec: { replicas: 3 } }
-  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, soon())
   await untilWeb(scene, 'shore', (object) => object?.spec?.replicas === 3)
-  const kept = await scene.edge('reef').resource(resources.deployments).get(web, signal)
+  const kept = await scene.edge('reef').resource(resources.deployments).get(web, soon())
   assert.deepEqual([kept.spec?.replicas, kept.metadata.deletionTimestamp], [2, undefined])
 })
 
 test('a namespace goes with its contents, unless it must not be made automatically', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const labels = { 'namespace.karmada.io/skip-auto-propagation': 'true' }
   await hub
     .resource(resources.namespaces)
-    .patch({ name: 'shop', type: 'merge', patch: { metadata: { labels } } }, signal)
+    .patch({ name: 'shop', type: 'merge', patch: { metadata: { labels } } }, soon())
   await propagate(scene, deployment(), policy({ placement: {} }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
   const metadata = { namespace: 'till', name: 'web' }
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'till' } }
-  await hub.resource(resources.namespaces).create(namespace, signal)
+  await hub.resource(resources.namespaces).create(namespace, soon())
   await propagate(scene, { ...deployment(), metadata }, { ...policy({ placement: {} }), metadata })
   const where = { api: scene.edge('reef'), resource: resources.namespaces, key: { name: 'till' } }
   await scene.until(where, (object) => object !== undefined)
-  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
+  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, soon())
   assert.ok(!items.some((each) => each.metadata.name === 'shop'))
 })
 
 test('if a namespace cannot be made as wanted in one cluster, the other clusters still have it', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   const { hub } = scene
   const overriders = { plaintext: [{ path: '/data/x', operator: 'remove' as const }] }
   await hub.resource(clusterOverridePolicyResource).create(
@@ -343,28 +343,28 @@ test('if a namespace cannot be made as wanted in one cluster, the other clusters
         overrideRules: [{ targetCluster: { clusterNames: ['reef'] }, overriders }],
       },
     },
-    signal,
+    soon(),
   )
   await propagate(scene, deployment())
   const where = { api: scene.edge('shore'), resource: resources.namespaces, key: { name: 'shop' } }
   await scene.until(where, (object) => object !== undefined)
-  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, signal)
+  const { items } = await scene.edge('reef').resource(resources.namespaces).list({}, soon())
   assert.ok(!items.some(({ metadata }) => metadata.name === 'shop'))
 })
 
 test('a binding or a Work that somebody deletes on the hub is made again', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   await propagate(scene, deployment(), policy({ placement: {} }))
   await untilWeb(scene, 'reef', (object) => object !== undefined)
   const { hub } = scene
   const work = { namespace: executionNamespace('reef'), name: webWork }
-  const { metadata } = await hub.resource(workResource).get(work, signal)
-  await hub.resource(workResource).delete(work, signal)
+  const { metadata } = await hub.resource(workResource).get(work, soon())
+  await hub.resource(workResource).delete(work, soon())
   await scene.until({ api: hub, resource: workResource, key: work }, (object) => {
     return object !== undefined && object.metadata.uid !== metadata.uid
   })
-  const { spec } = await hub.resource(resourceBindingResource).get(webBinding, signal)
-  await hub.resource(resourceBindingResource).delete(webBinding, signal)
+  const { spec } = await hub.resource(resourceBindingResource).get(webBinding, soon())
+  await hub.resource(resourceBindingResource).delete(webBinding, soon())
   const binding = { api: hub, resource: resourceBindingResource, key: webBinding }
   const again = await scene.until(binding, (object) => {
     return object?.metadata.deletionTimestamp === undefined && object?.spec.clusters?.length === 1

@@ -17,7 +17,7 @@ import { deployment, startFleetScene, type FleetScene } from './testing/fleet-sc
 
 type PropagationSpec = PropagationPolicy['spec']
 
-const signal = AbortSignal.timeout(90_000)
+const soon = (): AbortSignal => AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webBinding = { namespace: 'shop', name: 'web-deployment' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
@@ -31,7 +31,7 @@ async function propagate(
 ): Promise<void> {
   for (const name of names) {
     const metadata = { namespace: 'shop', name, labels: { app: 'web' } }
-    await hub.resource(anyDeployments).create({ ...deployment(), metadata }, signal)
+    await hub.resource(anyDeployments).create({ ...deployment(), metadata }, soon())
   }
   const resourceSelectors = [{ apiVersion: 'apps/v1', kind: 'Deployment' }]
   await hub.resource(propagationPolicyResource).create(
@@ -41,7 +41,7 @@ async function propagate(
       metadata: web,
       spec: { resourceSelectors, ...more },
     },
-    signal,
+    soon(),
   )
 }
 
@@ -57,8 +57,8 @@ function isTold({ status }: ResourceBinding): boolean {
 
 /** Lists each Work with its uid and number of changes, and each binding with its clusters. */
 async function written({ hub }: FleetScene): Promise<string[]> {
-  const works = await hub.resource(workResource).list({}, signal)
-  const bindings = await hub.resource(resourceBindingResource).list({}, signal)
+  const works = await hub.resource(workResource).list({}, soon())
+  const bindings = await hub.resource(resourceBindingResource).list({}, soon())
   return [
     ...works.items.map(({ metadata }) => ({ metadata, text: String(metadata.generation) })),
     ...bindings.items.map(({ metadata, spec }) => ({
@@ -72,7 +72,7 @@ async function written({ hub }: FleetScene): Promise<string[]> {
 }
 
 test('a hub that starts again makes nothing twice, and changes and takes away nothing', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   await propagate(scene, ['web', 'other'])
   await untilBinding(scene, isTold)
   const where = { resource: resources.deployments, key: { namespace: 'shop', name: 'other' } }
@@ -84,7 +84,7 @@ test('a hub that starts again makes nothing twice, and changes and takes away no
   await scene.restart()
   // A later object has gone all the way, so all earlier work is done.
   const metadata = { namespace: 'shop', name: 'last', labels: { app: 'web' } }
-  await scene.hub.resource(anyDeployments).create({ ...deployment(), metadata }, signal)
+  await scene.hub.resource(anyDeployments).create({ ...deployment(), metadata }, soon())
   const last = { resource: resources.deployments, key: { namespace: 'shop', name: 'last' } }
   for (const name of ['reef', 'shore']) {
     await scene.until({ api: scene.edge(name), ...last }, (object) => object !== undefined)
@@ -93,16 +93,16 @@ test('a hub that starts again makes nothing twice, and changes and takes away no
 })
 
 test('changes that were made while the hub’s controllers were away are caught up with', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   await propagate(scene, ['web'])
   await untilBinding(scene, isTold)
   const { hub } = scene
   await scene.restart(async () => {
     const placement = { clusterAffinity: { clusterNames: ['reef'] } }
     const policies = hub.resource(propagationPolicyResource)
-    await policies.patch({ ...web, type: 'merge', patch: { spec: { placement } } }, signal)
+    await policies.patch({ ...web, type: 'merge', patch: { spec: { placement } } }, soon())
     const patch = { spec: { replicas: 5 } }
-    await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+    await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, soon())
   })
   const where = { resource: resources.deployments, key: web }
   await scene.until({ api: scene.edge('reef'), ...where }, (object) => object?.spec?.replicas === 5)
@@ -110,14 +110,14 @@ test('changes that were made while the hub’s controllers were away are caught 
 })
 
 test('an eviction goes on after a start: the copy stays until its successor is well, then it goes', async () => {
-  await using scene = await startFleetScene(['reef', 'shore'], signal)
+  await using scene = await startFleetScene(['reef', 'shore'], soon())
   await propagate(scene, ['web'])
   const { hub } = scene
   const placed = await untilBinding(scene, isTold)
   const taints = [{ key: 'storm', effect: 'NoSchedule' }]
   await hub
     .resource(clusterResource)
-    .patch({ name: 'reef', type: 'merge', patch: { spec: { taints } } }, signal)
+    .patch({ name: 'reef', type: 'merge', patch: { spec: { taints } } }, soon())
   const task = {
     fromCluster: 'reef',
     purgeMode: 'Gracefully',
@@ -127,21 +127,21 @@ test('an eviction goes on after a start: the copy stays until its successor is w
   }
   const clusters = placed?.spec.clusters?.filter(({ name }) => name === 'shore')
   const patch = { spec: { clusters, gracefulEvictionTasks: [task] } }
-  await hub.resource(resourceBindingResource).patch({ ...webBinding, type: 'merge', patch }, signal)
+  await hub.resource(resourceBindingResource).patch({ ...webBinding, type: 'merge', patch }, soon())
   const begun = await untilBinding(
     scene,
     ({ spec }) => spec.gracefulEvictionTasks?.[0]?.creationTimestamp !== undefined,
   )
   await scene.restart()
   const key = { namespace: executionNamespace('reef'), name: webWork }
-  const kept = await hub.resource(workResource).get(key, signal)
+  const kept = await hub.resource(workResource).get(key, soon())
   assert.equal(kept.metadata.deletionTimestamp, undefined)
-  const still = await hub.resource(resourceBindingResource).get(webBinding, signal)
+  const still = await hub.resource(resourceBindingResource).get(webBinding, soon())
   assert.deepEqual(still.spec.gracefulEvictionTasks, begun?.spec.gracefulEvictionTasks)
   const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
   const status = { ...counts, observedGeneration: 1 }
   const deployments = scene.edge('shore').resource(resources.deployments)
-  await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, signal)
+  await deployments.patchStatus({ ...web, type: 'merge', patch: { status } }, soon())
   const where = { api: scene.edge('reef'), resource: resources.deployments, key: web }
   await scene.until(where, (object) => object === undefined)
   const done = await untilBinding(scene, ({ spec }) => spec.gracefulEvictionTasks === undefined)
@@ -149,7 +149,7 @@ test('an eviction goes on after a start: the copy stays until its successor is w
 })
 
 test("an object's dependencies by label stay where they are while a hub starts again", async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const luaScript = `
     function GetDependencies(object)
@@ -168,7 +168,7 @@ test("an object's dependencies by label stay where they are while a hub starts a
         customizations: { dependencyInterpretation: { luaScript } },
       },
     },
-    signal,
+    soon(),
   )
   const configMap = (name: string): ConfigMap => ({
     apiVersion: 'v1',
@@ -179,14 +179,14 @@ test("an object's dependencies by label stay where they are while a hub starts a
     const where = { api: scene.edge('reef'), resource: resources.configMaps }
     return scene.until({ ...where, key: { namespace: 'shop', name } }, (each) => each !== undefined)
   }
-  await hub.resource(resources.configMaps).create(configMap('first'), signal)
+  await hub.resource(resources.configMaps).create(configMap('first'), soon())
   await propagate(scene, ['web'], { propagateDeps: true })
   await untilThere('first')
   const key = { namespace: 'shop', name: 'first-configmap' }
-  const before = await hub.resource(resourceBindingResource).get(key, signal)
+  const before = await hub.resource(resourceBindingResource).get(key, soon())
   await scene.restart()
-  await hub.resource(resources.configMaps).create(configMap('second'), signal)
+  await hub.resource(resources.configMaps).create(configMap('second'), soon())
   await untilThere('second')
-  const after = await hub.resource(resourceBindingResource).get(key, signal)
+  const after = await hub.resource(resourceBindingResource).get(key, soon())
   assert.equal(after.metadata.generation, before.metadata.generation)
 })

@@ -23,7 +23,7 @@ import { startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
 type PropagationSpec = PropagationPolicy['spec']
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const configMaps = anyObjects(resources.configMaps)
 const secrets = anyObjects(resources.secrets)
 const roles = anyObjects(resources.roles)
@@ -83,11 +83,11 @@ function deployment(name: string): AnyObject {
 /** Lists everything at an edge outside the tenant's namespace, except events. */
 async function outside(edge: ClusterClient): Promise<string[]> {
   const found: string[] = []
-  const { resources: served } = await edge.discover(signal)
+  const { resources: served } = await edge.discover(soon())
   for (const { group, version, resource, isNamespaced, verbs } of served) {
     if (!verbs.includes('list') || resource === 'events') continue
     const kind: TypedResource<AnyObject> = { group, version, resource, isNamespaced }
-    for (const object of (await edge.resource(kind).list({}, signal)).items) {
+    for (const object of (await edge.resource(kind).list({}, soon())).items) {
       const { namespace: of, name } = object.metadata
       if (of === namespace || (resource === 'namespaces' && name === namespace)) continue
       found.push(JSON.stringify([resource, object]))
@@ -98,19 +98,19 @@ async function outside(edge: ClusterClient): Promise<string[]> {
 
 async function makeBank(edge: ClusterClient): Promise<void> {
   const bank = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bank' } } as const
-  await edge.resource(resources.namespaces).create(bank, signal)
+  await edge.resource(resources.namespaces).create(bank, soon())
   for (const name of ['vault', 'settings']) {
-    await edge.resource(configMaps).create(configMap(name, { namespace: 'bank' }), signal)
+    await edge.resource(configMaps).create(configMap(name, { namespace: 'bank' }), soon())
   }
 }
 
 /** Waits until the hub has reported it in an event. */
 async function untilEvent({ hub }: FleetScene, isWanted: (message: string) => boolean) {
   const events = hub.resource(resources.events)
-  const { items, metadata } = await events.list({ namespace }, signal)
+  const { items, metadata } = await events.list({ namespace }, soon())
   if (items.some(({ message = '' }) => isWanted(message))) return
   const { resourceVersion = '' } = metadata
-  for await (const event of events.watch({ namespace, resourceVersion }, signal)) {
+  for await (const event of events.watch({ namespace, resourceVersion }, soon())) {
     if (event.type !== 'BOOKMARK' && isWanted(event.object.message ?? '')) return
   }
   throw new Error('Cannot wait for an event: the watch has ended')
@@ -118,7 +118,7 @@ async function untilEvent({ hub }: FleetScene, isWanted: (message: string) => bo
 
 /** Creates one last object and waits for it at the edge: by then the hub has looked at all others. */
 async function untilCanary(scene: FleetScene, name = 'canary'): Promise<void> {
-  await scene.hub.resource(configMaps).create(configMap(name), signal)
+  await scene.hub.resource(configMaps).create(configMap(name), soon())
   const where = { api: scene.edge('reef'), resource: configMaps, key: { namespace, name } }
   await scene.until(where, (object) => object !== undefined)
 }
@@ -244,10 +244,10 @@ const overrides: readonly OverrideRow[] = [
 const settings = { apiVersion: 'v1', kind: 'ConfigMap' }
 
 test('an override that changes the identity of an object is refused where it is written', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const policies = scene.hub.resource(overridePolicyResource)
   for (const { name, seen, overriders } of overrides) {
-    const written = policies.create(override(name, settings, overriders), signal)
+    const written = policies.create(override(name, settings, overriders), soon())
     if (seen === undefined) await written
     else await assert.rejects(written, isForbidden(seen), name)
   }
@@ -256,7 +256,7 @@ test('an override that changes the identity of an object is refused where it is 
   const overriders = { plaintext: [plain('/metadata/namespace', 'replace', 'bank')] }
   const { resourceSelectors = [] } = spec
   const old = { ...rest, spec: { resourceSelectors, overriders } }
-  await assert.rejects(policies.create(old, signal), isForbidden('/metadata/namespace'))
+  await assert.rejects(policies.create(old, soon()), isForbidden('/metadata/namespace'))
 })
 
 function isForbidden(path: string): (error: unknown) => boolean {
@@ -268,22 +268,22 @@ function isForbidden(path: string): (error: unknown) => boolean {
 
 test('an override that changes the identity of an object is refused where it is applied, in an event', async () => {
   const admits = { anyOverride: true }
-  await using scene = await startFleetScene(['reef'], signal, { rules: {}, admits })
+  await using scene = await startFleetScene(['reef'], soon(), { rules: {}, admits })
   const { hub } = scene
   const edge = scene.edge('reef')
   await makeBank(edge)
   const before = await outside(edge)
   for (const { name, overriders } of overrides) {
-    await hub.resource(overridePolicyResource).create(override(name, settings, overriders), signal)
-    await hub.resource(configMaps).create(configMap(name), signal)
+    await hub.resource(overridePolicyResource).create(override(name, settings, overriders), soon())
+    await hub.resource(configMaps).create(configMap(name), soon())
   }
-  await hub.resource(propagationPolicyResource).create(policy('all', ['v1 ConfigMap']), signal)
+  await hub.resource(propagationPolicyResource).create(policy('all', ['v1 ConfigMap']), soon())
   for (const { name, changed } of overrides) {
     const why = `Cannot apply OverridePolicy "shop/${name}" to ConfigMap "shop/${name}": it changes ${changed},`
     await untilEvent(scene, (message) => message.includes(why))
   }
   await untilCanary(scene)
-  const { items } = await edge.resource(configMaps).list({ namespace }, signal)
+  const { items } = await edge.resource(configMaps).list({ namespace }, soon())
   assert.deepEqual(
     items.map(({ metadata }) => metadata.name),
     ['canary'],
@@ -292,22 +292,22 @@ test('an override that changes the identity of an object is refused where it is 
 })
 
 test('a hub that is configured to lets overrides do everything that Karmada lets them do', async () => {
-  await using scene = await startFleetScene(['reef'], signal, { rules: { anyOverride: true } })
+  await using scene = await startFleetScene(['reef'], soon(), { rules: { anyOverride: true } })
   const { hub } = scene
   const edge = scene.edge('reef')
   await makeBank(edge)
   const [first] = overrides
   assert.ok(first)
   const { name, overriders } = first
-  await hub.resource(overridePolicyResource).create(override(name, settings, overriders), signal)
-  await hub.resource(configMaps).create(configMap(name), signal)
-  await hub.resource(propagationPolicyResource).create(policy('all', ['v1 ConfigMap']), signal)
+  await hub.resource(overridePolicyResource).create(override(name, settings, overriders), soon())
+  await hub.resource(configMaps).create(configMap(name), soon())
+  await hub.resource(propagationPolicyResource).create(policy('all', ['v1 ConfigMap']), soon())
   const where = { api: edge, resource: anyObjects(resources.clusterRoleBindings), key: { name } }
   await scene.until(where, (object) => object !== undefined)
 })
 
 test('an override changes neither grants nor limits', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const group = 'rbac.authorization.k8s.io'
   const rbac = `${group}/v1`
@@ -364,11 +364,11 @@ test('an override changes neither grants nor limits', async () => {
   const kinds = [`${rbac} Role`, `${rbac} RoleBinding`, 'v1 ResourceQuota', 'v1 ConfigMap']
   for (const { resource, object, patch } of guarded) {
     const { apiVersion, kind, metadata } = object
-    await hub.resource(resource).create(object, signal)
+    await hub.resource(resource).create(object, soon())
     const written = override(metadata.name, { apiVersion, kind }, { plaintext: [patch] })
-    await hub.resource(overridePolicyResource).create(written, signal)
+    await hub.resource(overridePolicyResource).create(written, soon())
   }
-  await hub.resource(propagationPolicyResource).create(policy('all', kinds), signal)
+  await hub.resource(propagationPolicyResource).create(policy('all', kinds), soon())
   for (const { object, field } of guarded) {
     const { name } = object.metadata
     const why = `OverridePolicy "shop/${name}" to ${object.kind} "shop/${name}": it changes ${field},`
@@ -377,8 +377,8 @@ test('an override changes neither grants nor limits', async () => {
   // Labels and annotations, which serve people and tools, may differ.
   const label = { labelsOverrider: [{ operator: 'add' as const, value: { site: 'reef' } }] }
   const relabel = override('reader', { apiVersion: rbac, kind: 'Role' }, label)
-  await hub.resource(overridePolicyResource).delete({ namespace, name: 'reader' }, signal)
-  await hub.resource(overridePolicyResource).create(relabel, signal)
+  await hub.resource(overridePolicyResource).delete({ namespace, name: 'reader' }, soon())
+  await hub.resource(overridePolicyResource).create(relabel, soon())
   const where = { api: scene.edge('reef'), resource: roles, key: { namespace, name: 'reader' } }
   const found = await scene.until(where, (role) => role?.metadata.labels?.['site'] === 'reef')
   assert.deepEqual(found?.['rules'] ?? [], [])
@@ -396,7 +396,7 @@ function binding(name: string, resource: ResourceBinding['spec']['resource']): R
 const vault = { apiVersion: 'v1', kind: 'Secret', namespace: 'bank', name: 'vault' }
 
 test('a binding takes nothing to an edge but objects of its own namespace', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const edge = scene.edge('reef')
   const before = await outside(edge)
@@ -405,27 +405,27 @@ test('a binding takes nothing to an edge but objects of its own namespace', asyn
     kind: 'Secret',
     metadata: { namespace: 'bank', name: 'vault' },
   }
-  await hub.resource(secrets).create(secret, signal)
+  await hub.resource(secrets).create(secret, soon())
   const role = { apiVersion: stolen.apiVersion, kind: 'ClusterRole', metadata: { name: 'root' } }
-  await hub.resource(anyObjects(resources.clusterRoles)).create(role, signal)
-  await hub.resource(configMaps).create(configMap('kube-root-ca.crt'), signal)
+  await hub.resource(anyObjects(resources.clusterRoles)).create(role, soon())
+  await hub.resource(configMaps).create(configMap('kube-root-ca.crt'), soon())
   const bindings = hub.resource(resourceBindingResource)
-  await assert.rejects(bindings.create(binding('vault', vault), signal), (error: unknown) => {
+  await assert.rejects(bindings.create(binding('vault', vault), soon()), (error: unknown) => {
     assert.ok(error instanceof StatusError)
     assert.match(error.message, /spec\.resource\.namespace.*must be the namespace of the binding/)
     return true
   })
   const ofCluster = { apiVersion: stolen.apiVersion, kind: 'ClusterRole', name: 'root' }
-  await bindings.create(binding('root', ofCluster), signal)
-  await bindings.create(binding('root-here', { ...ofCluster, namespace }), signal)
+  await bindings.create(binding('root', ofCluster), soon())
+  await bindings.create(binding('root-here', { ...ofCluster, namespace }), soon())
   const ca = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'kube-root-ca.crt' }
-  await bindings.create(binding('ca', ca), signal)
+  await bindings.create(binding('ca', ca), soon())
   await untilEvent(scene, (message) => message.includes('Cannot propagate ClusterRole "root"'))
   await untilEvent(scene, (message) => message.includes('"shop/kube-root-ca.crt"'))
-  await hub.resource(propagationPolicyResource).create(policy('all', ['v1 ConfigMap']), signal)
+  await hub.resource(propagationPolicyResource).create(policy('all', ['v1 ConfigMap']), soon())
   await untilCanary(scene)
   assert.deepEqual(await outside(edge), before)
-  const { items } = await edge.resource(configMaps).list({ namespace }, signal)
+  const { items } = await edge.resource(configMaps).list({ namespace }, soon())
   assert.deepEqual(
     items.map(({ metadata }) => metadata.name),
     ['canary'],
@@ -460,20 +460,20 @@ const takesFromBank: Customization = {
 
 test('dependencies of other namespaces stay where they are, unless the hub is configured otherwise', async () => {
   for (const foreignDependencies of [false, true]) {
-    await using scene = await startFleetScene(['reef'], signal, { rules: { foreignDependencies } })
+    await using scene = await startFleetScene(['reef'], soon(), { rules: { foreignDependencies } })
     const { hub } = scene
     const edge = scene.edge('reef')
-    await hub.resource(customizationResource).create(takesFromBank, signal)
+    await hub.resource(customizationResource).create(takesFromBank, soon())
     for (const metadata of [
       { namespace: 'bank', name: 'vault' },
       { namespace, name: 'own' },
     ]) {
-      await hub.resource(secrets).create({ apiVersion: 'v1', kind: 'Secret', metadata }, signal)
+      await hub.resource(secrets).create({ apiVersion: 'v1', kind: 'Secret', metadata }, soon())
     }
     const taking = { ...configMap('till'), data: { of: 'bank', needs: 'vault' } }
-    await hub.resource(configMaps).create(taking, signal)
+    await hub.resource(configMaps).create(taking, soon())
     const written = policy('all', ['v1 ConfigMap'], { propagateDeps: true })
-    await hub.resource(propagationPolicyResource).create(written, signal)
+    await hub.resource(propagationPolicyResource).create(written, soon())
     const own = { api: edge, resource: secrets, key: { namespace, name: 'own' } }
     await scene.until(own, (object) => object !== undefined)
     if (foreignDependencies) {
@@ -484,13 +484,13 @@ test('dependencies of other namespaces stay where they are, unless the hub is co
     await untilEvent(scene, (message) =>
       /Secret "bank\/vault".*--allow-foreign-dependencies$/.test(message),
     )
-    const found = await hub.resource(resourceBindingResource).list({ namespace: 'bank' }, signal)
+    const found = await hub.resource(resourceBindingResource).list({ namespace: 'bank' }, soon())
     assert.deepEqual(found.items, [])
   }
 })
 
 test('a policy of a namespace selects nothing of others, and nothing of the whole hub', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const edge = scene.edge('reef')
   await makeBank(edge)
@@ -498,18 +498,18 @@ test('a policy of a namespace selects nothing of others, and nothing of the whol
   const policies = hub.resource(propagationPolicyResource)
   const ofBank = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'bank' }
   const foreign = policy('bank', [], { resourceSelectors: [ofBank] })
-  await assert.rejects(policies.create(foreign, signal), StatusError)
+  await assert.rejects(policies.create(foreign, soon()), StatusError)
   await assert.rejects(
     hub.resource(overridePolicyResource).create(
       {
         ...override('bank', settings, {}),
         spec: { resourceSelectors: [ofBank], overrideRules: [] },
       },
-      signal,
+      soon(),
     ),
     StatusError,
   )
-  await hub.resource(configMaps).create(configMap('vault', { namespace: 'bank' }), signal)
+  await hub.resource(configMaps).create(configMap('vault', { namespace: 'bank' }), soon())
   const kinds = [
     'v1 ConfigMap',
     'v1 Namespace',
@@ -519,12 +519,12 @@ test('a policy of a namespace selects nothing of others, and nothing of the whol
     'cluster.karmada.io/v1alpha1 Cluster',
   ]
   const role = { apiVersion: stolen.apiVersion, kind: 'ClusterRole', metadata: { name: 'root' } }
-  await hub.resource(anyObjects(resources.clusterRoles)).create(role, signal)
-  await policies.create(policy('all', kinds, { conflictResolution: 'Overwrite' }), signal)
-  await hub.resource(overridePolicyResource).create(override('any', settings, {}), signal)
+  await hub.resource(anyObjects(resources.clusterRoles)).create(role, soon())
+  await policies.create(policy('all', kinds, { conflictResolution: 'Overwrite' }), soon())
+  await hub.resource(overridePolicyResource).create(override('any', settings, {}), soon())
   await untilCanary(scene)
   assert.deepEqual(await outside(edge), before)
-  const { items } = await hub.resource(resourceBindingResource).list({}, signal)
+  const { items } = await hub.resource(resourceBindingResource).list({}, soon())
   assert.deepEqual(
     items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
     ['shop/canary-configmap'],
@@ -532,7 +532,7 @@ test('a policy of a namespace selects nothing of others, and nothing of the whol
 })
 
 test("a template's claims about its owners, its Work and its policy are not believed", async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const edge = scene.edge('reef')
   await makeBank(edge)
@@ -542,7 +542,7 @@ test("a template's claims about its owners, its Work and its policy are not beli
   const own = policy('all', ['v1 ConfigMap', 'apps/v1 Deployment'])
   const bank = await policies.create(
     { ...own, metadata: { namespace: 'bank', name: 'all' } },
-    signal,
+    soon(),
   )
   const idKey = 'propagationpolicy.karmada.io/permanent-id'
   const forged = configMap('forged', {
@@ -563,21 +563,21 @@ test("a template's claims about its owners, its Work and its policy are not beli
     finalizers: ['example.com/held'],
     ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vault', uid: 'any' }],
   })
-  await hub.resource(configMaps).create(forged, signal)
+  await hub.resource(configMaps).create(forged, soon())
   // A user who may write a template may write its status, too.
   const deployments = hub.resource(anyObjects(resources.deployments))
-  const told = await deployments.create(deployment('told'), signal)
+  const told = await deployments.create(deployment('told'), soon())
   const status = { replicas: 9, readyReplicas: 9, conditions: [] }
-  await deployments.updateStatus({ ...told, status }, signal)
+  await deployments.updateStatus({ ...told, status }, soon())
   // A policy of others can be deleted: a forged claim does not hold it.
-  await policies.delete({ namespace: 'bank', name: 'all' }, signal)
+  await policies.delete({ namespace: 'bank', name: 'all' }, soon())
   const gone = {
     api: hub,
     resource: propagationPolicyResource,
     key: { namespace: 'bank', name: 'all' },
   }
   await scene.until(gone, (object) => object === undefined)
-  await policies.create(own, signal)
+  await policies.create(own, soon())
   const key = { namespace, name: 'forged' }
   const found = await scene.until({ api: edge, resource: configMaps, key }, (object) => {
     return object !== undefined
@@ -602,32 +602,32 @@ test("a template's claims about its owners, its Work and its policy are not beli
 })
 
 test('a policy may overwrite objects of an edge only in its own namespace', async () => {
-  await using scene = await startFleetScene(['reef'], signal)
+  await using scene = await startFleetScene(['reef'], soon())
   const { hub } = scene
   const edge = scene.edge('reef')
   await makeBank(edge)
   const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } } as const
-  await edge.resource(resources.namespaces).create(shop, signal)
+  await edge.resource(resources.namespaces).create(shop, soon())
   for (const name of ['settings', 'kept']) {
     const theirs = { ...configMap(name), data: { of: 'the edge' } }
-    await edge.resource(configMaps).create(theirs, signal)
+    await edge.resource(configMaps).create(theirs, soon())
   }
   const before = await outside(edge)
   for (const name of ['settings', 'kept']) {
-    await hub.resource(configMaps).create(configMap(name), signal)
+    await hub.resource(configMaps).create(configMap(name), soon())
   }
   const policies = hub.resource(propagationPolicyResource)
   const selectorOf = (name: string) => [{ apiVersion: 'v1', kind: 'ConfigMap', name }]
   const overwrite = { resourceSelectors: selectorOf('settings'), conflictResolution: 'Overwrite' }
-  await policies.create(policy('a', [], overwrite as Partial<PropagationSpec>), signal)
-  await policies.create(policy('b', [], { resourceSelectors: selectorOf('kept') }), signal)
+  await policies.create(policy('a', [], overwrite as Partial<PropagationSpec>), soon())
+  await policies.create(policy('b', [], { resourceSelectors: selectorOf('kept') }), soon())
   const where = { api: edge, resource: configMaps, key: { namespace, name: 'settings' } }
   await scene.until(where, (object) => equalData(object, { colour: 'red' }))
   await scene.until(
     { api: hub, resource: resourceBindingResource, key: { namespace, name: 'kept-configmap' } },
     (found) => (found?.status?.aggregatedStatus?.[0]?.appliedMessage ?? '') !== '',
   )
-  const kept = await edge.resource(configMaps).get({ namespace, name: 'kept' }, signal)
+  const kept = await edge.resource(configMaps).get({ namespace, name: 'kept' }, soon())
   assert.ok(equalData(kept, { of: 'the edge' }))
   assert.deepEqual(await outside(edge), before)
 })

@@ -14,7 +14,7 @@ import {
 import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { deployment, startFleetScene, type FleetScene } from './testing/fleet-scene.ts'
 
-const signal = AbortSignal.timeout(90_000)
+const soon = (): AbortSignal => AbortSignal.timeout(90_000)
 const web = { namespace: 'shop', name: 'web' }
 const webWork = workNameOf({ kind: 'Deployment', ...web })
 /** The resource with objects that a test writes in parts. */
@@ -64,12 +64,12 @@ async function reportReady(scene: FleetScene, cluster: string, generation: numbe
   const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 }
   const patch = { status: { ...counts, observedGeneration: generation } }
   const deployments = scene.edge(cluster).resource(resources.deployments)
-  await deployments.patchStatus({ ...web, type: 'merge', patch }, signal)
+  await deployments.patchStatus({ ...web, type: 'merge', patch }, soon())
 }
 
 async function worksAt({ hub }: FleetScene, cluster: string): Promise<readonly Work[]> {
   const namespace = executionNamespace(cluster)
-  const { items } = await hub.resource(workResource).list({ namespace }, signal)
+  const { items } = await hub.resource(workResource).list({ namespace }, soon())
   return items.filter(({ metadata }) => metadata.name === webWork)
 }
 
@@ -78,9 +78,9 @@ function imageOf(object: Deployment | undefined): string | undefined {
 }
 
 test('the next wave opens when all present clusters are well; an absent one holds up nobody', async () => {
-  await using scene = await startFleetScene(['pilot', 'reef'], signal)
-  await scene.hub.resource(propagationPolicyResource).create(policy('site=pilot'), signal)
-  await scene.hub.resource(anyDeployments).create(deployment(), signal)
+  await using scene = await startFleetScene(['pilot', 'reef'], soon())
+  await scene.hub.resource(propagationPolicyResource).create(policy('site=pilot'), soon())
+  await scene.hub.resource(anyDeployments).create(deployment(), soon())
   await untilWork(scene, 'pilot', (work) => isApplied(work, 1))
   assert.deepEqual(await worksAt(scene, 'reef'), [])
   await reportReady(scene, 'pilot', 1)
@@ -89,9 +89,9 @@ test('the next wave opens when all present clusters are well; an absent one hold
 
   const containers = [{ name: 'web', image: 'registry.example.com/web:2' }]
   const patch = { spec: { template: { spec: { containers } } } }
-  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await scene.hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, soon())
   await untilWeb(scene, 'pilot', (object) => imageOf(object) === 'registry.example.com/web:2')
-  const atReef = await scene.edge('reef').resource(resources.deployments).get(web, signal)
+  const atReef = await scene.edge('reef').resource(resources.deployments).get(web, soon())
   assert.equal(imageOf(atReef), 'registry.example.com/web:1')
 
   const away = {
@@ -103,16 +103,16 @@ test('the next wave opens when all present clusters are well; an absent one hold
   }
   const clusters = scene.hub.resource(clusterResource)
   const status = { conditions: [away] }
-  await clusters.patchStatus({ name: 'pilot', type: 'merge', patch: { status } }, signal)
+  await clusters.patchStatus({ name: 'pilot', type: 'merge', patch: { status } }, soon())
   await untilWeb(scene, 'reef', (object) => imageOf(object) === 'registry.example.com/web:2')
 })
 
 test('a dependency that an object no longer needs stays until its last wave has the current object', async () => {
-  await using scene = await startFleetScene(['pilot', 'reef'], signal)
+  await using scene = await startFleetScene(['pilot', 'reef'], soon())
   const { hub } = scene
   const { spec, ...given } = policy('site=pilot')
   const taking = { ...given, spec: { ...spec, propagateDeps: true } }
-  await hub.resource(propagationPolicyResource).create(taking, signal)
+  await hub.resource(propagationPolicyResource).create(taking, soon())
   const configMap = (name: string): ConfigMap => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -128,9 +128,9 @@ test('a dependency that an object no longer needs stays until its last wave has 
     const where = { api: hub, resource: resourceBindingResource, key }
     return scene.until(where, (each) => (each?.spec.requiredBy?.length === 1) === attached)
   }
-  await hub.resource(resources.configMaps).create(configMap('old'), signal)
-  await hub.resource(resources.configMaps).create(configMap('new'), signal)
-  await hub.resource(anyDeployments).create(deployment(using('old')), signal)
+  await hub.resource(resources.configMaps).create(configMap('old'), soon())
+  await hub.resource(resources.configMaps).create(configMap('new'), soon())
+  await hub.resource(anyDeployments).create(deployment(using('old')), soon())
   await untilWork(scene, 'pilot', (work) => isApplied(work, 1))
   await reportReady(scene, 'pilot', 1)
   await untilWeb(scene, 'reef', (object) => object !== undefined)
@@ -138,10 +138,10 @@ test('a dependency that an object no longer needs stays until its last wave has 
   await needs('old', true)
 
   const patch = { spec: using('new') }
-  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, signal)
+  await hub.resource(resources.deployments).patch({ ...web, type: 'merge', patch }, soon())
   await needs('new', true)
   const key = { namespace: 'shop', name: 'old-configmap' }
-  const kept = await hub.resource(resourceBindingResource).get(key, signal)
+  const kept = await hub.resource(resourceBindingResource).get(key, soon())
   assert.equal(kept.spec.requiredBy?.length, 1)
   await untilWork(scene, 'pilot', (work) => isApplied(work, 2))
   await reportReady(scene, 'pilot', 2)
@@ -152,26 +152,26 @@ test('a dependency that an object no longer needs stays until its last wave has 
 })
 
 test('unreadable waves are refused, with the mistake', async () => {
-  await using scene = await startFleetScene([], signal)
+  await using scene = await startFleetScene([], soon())
   const policies = scene.hub.resource(propagationPolicyResource)
-  await assert.rejects(policies.create(policy('site=pilot; 0%'), signal), {
+  await assert.rejects(policies.create(policy('site=pilot; 0%'), soon()), {
     reason: 'Invalid',
     message: /Cannot read annotation hub\.skerry\.io\/waves: "0" is not a number from 1 to 100/,
   })
-  await policies.create(policy('site=pilot; 10%'), signal)
+  await policies.create(policy('site=pilot; 10%'), soon())
   const patch = { metadata: { annotations: { [waveKeys.healthyPercent]: 'most' } } }
-  await assert.rejects(policies.patch({ ...web, type: 'merge', patch }, signal), {
+  await assert.rejects(policies.patch({ ...web, type: 'merge', patch }, soon()), {
     reason: 'Invalid',
   })
 })
 
 test('without its annotation a policy sends to all remaining clusters at once', async () => {
-  await using scene = await startFleetScene(['pilot', 'reef'], signal)
+  await using scene = await startFleetScene(['pilot', 'reef'], soon())
   const policies = scene.hub.resource(propagationPolicyResource)
-  await policies.create(policy('site=pilot'), signal)
-  await scene.hub.resource(anyDeployments).create(deployment(), signal)
+  await policies.create(policy('site=pilot'), soon())
+  await scene.hub.resource(anyDeployments).create(deployment(), soon())
   await untilWork(scene, 'pilot', (work) => isApplied(work, 1))
   const patch = { metadata: { annotations: { [waveKeys.waves]: null } } }
-  await policies.patch({ ...web, type: 'merge', patch }, signal)
+  await policies.patch({ ...web, type: 'merge', patch }, soon())
   await untilWeb(scene, 'reef', (object) => object !== undefined)
 })

@@ -15,7 +15,7 @@ import {
 } from '../testing/controller-scene.ts'
 import { fakeShell } from '../testing/fake-shell.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const credentials = { name: 'ssh' }
 const machines = [
   { addresses: ['10.0.0.1'], credentials, role: 'Master' as const, acceptNewHostKeys: true },
@@ -70,7 +70,7 @@ async function start(world: World): Promise<ControllerScene> {
     hub: {} as HubSide,
     openShell: async () => fakeShell(),
   }
-  return startControllerScene(parts, signal)
+  return startControllerScene(parts, soon())
 }
 
 const edgeOf = (spec: Partial<EdgeClusterSpec>): EdgeCluster => ({
@@ -86,13 +86,13 @@ const phaseIs =
   (found: EdgeCluster | undefined): boolean =>
     found?.status?.phase === phase
 const patch = ({ api }: ControllerScene, spec: object): Promise<EdgeCluster> =>
-  api.resource(edgeClusterResource).patch({ ...sceneKey, type: 'merge', patch: { spec } }, signal)
+  api.resource(edgeClusterResource).patch({ ...sceneKey, type: 'merge', patch: { spec } }, soon())
 
 test('a check has the findings of all machines, though the master is unfit, and changes none', async () => {
   const world = worldOf()
   for (const address of ['10.0.0.1', '10.0.0.3']) world.unfit.add(address)
   await using scene = await start(world)
-  await scene.api.resource(edgeClusterResource).create(edgeOf({ mode: 'Check' }), signal)
+  await scene.api.resource(edgeClusterResource).create(edgeOf({ mode: 'Check' }), soon())
   const failed = await scene.until(
     (found) =>
       phaseIs('Failed')(found) &&
@@ -125,7 +125,7 @@ test('a check has the findings of all machines, though the master is unfit, and 
 test('a cluster that was checked is made after a change to Make, and may not go back', async () => {
   const world = worldOf()
   await using scene = await start(world)
-  await scene.api.resource(edgeClusterResource).create(edgeOf({ mode: 'Check' }), signal)
+  await scene.api.resource(edgeClusterResource).create(edgeOf({ mode: 'Check' }), soon())
   await scene.until(phaseIs('Checked'))
   assert.equal(world.done.length, 9)
   await patch(scene, { mode: 'Make' })
@@ -140,7 +140,7 @@ test('a cluster that was checked is made after a change to Make, and may not go 
 test('a finished step is done again when its fields change, and no other one is', async () => {
   const world = worldOf()
   await using scene = await start(world)
-  await scene.api.resource(edgeClusterResource).create(edgeOf({ displayName: 'a' }), signal)
+  await scene.api.resource(edgeClusterResource).create(edgeOf({ displayName: 'a' }), soon())
   await scene.until(phaseIs('Ready'))
   world.done.length = 0
   await patch(scene, { displayName: 'b' })
@@ -159,7 +159,7 @@ for (const [machinesAtOnce, most] of [
   test(`with machinesAtOnce ${machinesAtOnce} at most ${most} machines are worked on`, async () => {
     const world = worldOf()
     await using scene = await start(world)
-    await scene.api.resource(edgeClusterResource).create(edgeOf({ machinesAtOnce }), signal)
+    await scene.api.resource(edgeClusterResource).create(edgeOf({ machinesAtOnce }), soon())
     await scene.until(phaseIs('Ready'))
     assert.ok(world.most <= most, String(world.most))
   })
@@ -169,10 +169,10 @@ test('a version that the hub has not is refused, and only when it is new', async
   const world = worldOf()
   await using scene = await start(world)
   const edges = scene.api.resource(edgeClusterResource)
-  await assert.rejects(edges.create(edgeOf({ version: '9.9.9' }), signal), (error) => {
+  await assert.rejects(edges.create(edgeOf({ version: '9.9.9' }), soon()), (error) => {
     assert.ok(isStatusError(error, 'Invalid'))
     assert.match(String(error), /spec\.version.*9\.9\.9.*0\.1\.0/)
     return true
   })
-  await edges.create(edgeOf({ version: '0.1.0' }), signal)
+  await edges.create(edgeOf({ version: '0.1.0' }), soon())
 })

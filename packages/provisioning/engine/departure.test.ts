@@ -16,7 +16,7 @@ import {
 import { fakeShell } from '../testing/fake-shell.ts'
 import type { EdgeClusterDeps } from './edge-cluster-controller.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 interface World {
   /** The names of steps with their machines, as they were done. */
@@ -105,23 +105,23 @@ const untilAlone = (scene: ControllerScene) =>
 /** Takes the second machine out of the spec. */
 const shrink = (api: Api) => {
   const patch = { spec: { machines: machines.slice(0, 1) } }
-  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, signal)
+  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
 }
 
 const annotate = (api: Api, annotations: Readonly<Record<string, string>>) => {
   const patch = { metadata: { annotations } }
-  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, signal)
+  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
 }
 
 test('a machine that the spec does not name any more leaves, is cleaned, and is forgotten', async () => {
   const world = worldOf()
-  await using scene = await startControllerScene(partsOf(world), signal)
+  await using scene = await startControllerScene(partsOf(world), soon())
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(scene, 'Ready')
   const programs = { '10.0.0.1': '0.1.0', '10.0.0.2': '0.1.0' }
   const written = { ...key, type: 'merge' as const, patch: { status: { programs } } }
-  await api.resource(edgeClusterResource).patchStatus(written, signal)
+  await api.resource(edgeClusterResource).patchStatus(written, soon())
   await shrink(api)
   const alone = await untilAlone(scene)
   assert.deepEqual(alone?.status?.programs, { '10.0.0.1': '0.1.0' })
@@ -134,7 +134,7 @@ test('a machine that the spec does not name any more leaves, is cleaned, and is 
   assert.ok(steps.every(({ machine }) => machine !== '10.0.0.2'))
   assert.ok(conditions.every(({ type }) => type !== 'Drain'))
   const again = { spec: { machines } }
-  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch: again }, signal)
+  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch: again }, soon())
   await untilPhase(scene, 'Running')
   const grown = await untilPhase(scene, 'Ready')
   assert.equal(grown?.status?.machines?.[1]?.isChanged, true)
@@ -142,9 +142,9 @@ test('a machine that the spec does not name any more leaves, is cleaned, and is 
 
 test('a machine that does not answer is called dead, and leaves without its cleaning', async () => {
   const world = worldOf()
-  await using scene = await startControllerScene(partsOf(world), signal)
+  await using scene = await startControllerScene(partsOf(world), soon())
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(scene, 'Ready')
   world.unreachable.add('10.0.0.2')
   await shrink(api)
@@ -158,29 +158,29 @@ test('a machine that does not answer is called dead, and leaves without its clea
 
 test('a cluster that is deleted before a machine has left cleans that machine, too', async () => {
   const world = worldOf()
-  await using scene = await startControllerScene(partsOf(world), signal)
+  await using scene = await startControllerScene(partsOf(world), soon())
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(scene, 'Ready')
   world.stuck.add('Drain')
   await shrink(api)
   await untilStep(scene, 'Drain', 'Failed')
-  await api.resource(edgeClusterResource).delete(key, signal)
+  await api.resource(edgeClusterResource).delete(key, soon())
   await scene.until((found) => found === undefined)
   assert.deepEqual(world.done.slice(5).toSorted(), ['Clean@10.0.0.1', 'Clean@10.0.0.2', 'Forget'])
 })
 
 test('a machine comes back before it has left, and is one of the cluster again', async () => {
   const world = worldOf()
-  await using scene = await startControllerScene(partsOf(world), signal)
+  await using scene = await startControllerScene(partsOf(world), soon())
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(scene, 'Ready')
   world.stuck.add('Drain')
   await shrink(api)
   await untilStep(scene, 'Drain', 'Failed')
   const again = { spec: { machines } }
-  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch: again }, signal)
+  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch: again }, soon())
   const grown = await untilPhase(scene, 'Ready')
   assert.ok(!world.done.includes('Delete for 10.0.0.2'))
   assert.equal(grown?.status?.machines?.length, 2)
@@ -188,22 +188,22 @@ test('a machine comes back before it has left, and is one of the cluster again',
 
 test('a failure of one machine becomes the phase only when the steps of others have ended', async () => {
   const world = worldOf()
-  await using scene = await startControllerScene(partsOf(world), signal)
+  await using scene = await startControllerScene(partsOf(world), soon())
   const { api } = scene
   const phases: (string | undefined)[] = []
   const edges = api.resource(edgeClusterResource)
-  await edges.create(edgeOf({ machines: machines.slice(0, 1) }), signal)
+  await edges.create(edgeOf({ machines: machines.slice(0, 1) }), soon())
   await untilPhase(scene, 'Ready')
   world.unreachable.add('10.0.0.2')
-  await edges.patch({ ...key, type: 'merge', patch: { spec: { machines } } }, signal)
+  await edges.patch({ ...key, type: 'merge', patch: { spec: { machines } } }, soon())
   const failed = await untilPhase(scene, 'Failed')
   const more = [...machines, { ...machines[1], addresses: ['10.0.0.3'] }]
   const { resourceVersion = '' } = failed?.metadata ?? {}
-  await edges.patch({ ...key, type: 'merge', patch: { spec: { machines: more } } }, signal)
+  await edges.patch({ ...key, type: 'merge', patch: { spec: { machines: more } } }, soon())
   await scene.until(
     (found) => found?.status?.phase === 'Failed' && world.done.includes('Install@10.0.0.3'),
   )
-  const end = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
+  const end = AbortSignal.any([soon(), AbortSignal.timeout(60_000)])
   const selected = { namespace: 'default', resourceVersion }
   for await (const event of edges.watch(selected, end)) {
     if (!('object' in event)) continue

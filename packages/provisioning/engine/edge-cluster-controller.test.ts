@@ -23,7 +23,7 @@ import type { HubSide, Step } from '../contract/step.ts'
 import { edgeClusterController } from './edge-cluster-controller.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const hostKey = `SHA256:${'a'.repeat(43)}`
 const password = 'correct-horse-battery'
 const key = { namespace: 'default', name: 'branch-7' }
@@ -86,10 +86,10 @@ async function start(world: World): Promise<{ readonly api: Api } & AsyncDisposa
   const secret = { metadata: { ...key, name: 'ssh' }, data: { password: btoa(password) } }
   await api
     .resource(resources.secrets)
-    .create({ apiVersion: 'v1', kind: 'Secret', ...secret }, signal)
+    .create({ apiVersion: 'v1', kind: 'Secret', ...secret }, soon())
   const informers = createInformerSet(api, deps)
   const events = createEventSink(api, deps)
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const definition = edgeClusterController({
     ...tables(world),
     // The steps of this test do not ask the hub.
@@ -130,7 +130,7 @@ function edgeOf(spec: Partial<EdgeClusterSpec> = {}): EdgeCluster {
 
 function untilPhase(api: Api, phase: string): Promise<EdgeCluster | undefined> {
   const isThere = (found: EdgeCluster | undefined): boolean => found?.status?.phase === phase
-  return untilObject(api, { resource: edgeClusterResource, key }, isThere, signal)
+  return untilObject(api, { resource: edgeClusterResource, key }, isThere, soon())
 }
 
 const annotate = (
@@ -138,11 +138,11 @@ const annotate = (
   annotations: Readonly<Record<string, string>>,
 ): Promise<EdgeCluster> => {
   const patch = { metadata: { annotations } }
-  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, signal)
+  return api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
 }
 
 const untilGone = (api: Api): Promise<EdgeCluster | undefined> =>
-  untilObject(api, { resource: edgeClusterResource, key }, (found) => found === undefined, signal)
+  untilObject(api, { resource: edgeClusterResource, key }, (found) => found === undefined, soon())
 
 const worldOf = (): World => ({ done: [], unreachable: new Set() })
 
@@ -151,7 +151,7 @@ test('a cluster is made, holds its finalizer, shows no password, and is taken aw
   await using scene = await start(world)
   const { api } = scene
   const edges = api.resource(edgeClusterResource)
-  await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, signal)
+  await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, soon())
   const made = await untilPhase(api, 'Ready')
   assert.deepEqual(made?.metadata.finalizers, [edgeClusterFinalizer])
   assert.equal(made?.status?.nodesMax, 256)
@@ -161,12 +161,12 @@ test('a cluster is made, holds its finalizer, shows no password, and is taken aw
   )
   assert.equal(world.done[0], 'Claim')
   assert.equal(world.done.length, 5)
-  const { items } = await api.resource(resources.configMaps).list({ namespace: 'default' }, signal)
+  const { items } = await api.resource(resources.configMaps).list({ namespace: 'default' }, soon())
   const logs = items.filter(({ metadata }) => metadata.name?.startsWith('branch-7.'))
   assert.equal(logs.length, 5)
   assert.doesNotMatch(JSON.stringify([made, logs]), new RegExp(password))
   assert.match(JSON.stringify(logs), /the password is \[redacted\]/)
-  await edges.delete(key, signal)
+  await edges.delete(key, soon())
   await untilGone(api)
   assert.deepEqual(world.done.slice(5).toSorted(), ['Clean@10.0.0.1', 'Clean@10.0.0.2', 'Forget'])
 })
@@ -176,9 +176,9 @@ test('machines that were never changed are not asked for when a cluster goes', a
   world.unreachable.add('10.0.0.1').add('10.0.0.2')
   await using scene = await start(world)
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(api, 'Failed')
-  await api.resource(edgeClusterResource).delete(key, signal)
+  await api.resource(edgeClusterResource).delete(key, soon())
   await untilGone(api)
   assert.deepEqual(world.done, ['Claim', 'Forget'])
 })
@@ -187,10 +187,10 @@ test('a machine that cannot be cleaned holds its cluster until a person skips it
   const world = worldOf()
   await using scene = await start(world)
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(api, 'Ready')
   world.unreachable.add('10.0.0.2')
-  await api.resource(edgeClusterResource).delete(key, signal)
+  await api.resource(edgeClusterResource).delete(key, soon())
   const failed = await untilPhase(api, 'Failed')
   assert.equal(failed?.status?.steps?.find(({ state }) => state === 'Failed')?.machine, '10.0.0.2')
   await annotate(api, { 'hub.skerry.io/skip': 'Clean@10.0.0.2,Forget' })
@@ -203,7 +203,7 @@ test('an unknown host key waits for a person, whose acceptance is kept and whose
   await using scene = await start(world)
   const { api } = scene
   const strange = machines.map((each) => ({ ...each, hostKeys: [] }))
-  await api.resource(edgeClusterResource).create(edgeOf({ machines: strange }), signal)
+  await api.resource(edgeClusterResource).create(edgeOf({ machines: strange }), soon())
   const waiting = await untilPhase(api, 'Waiting')
   assert.equal(waiting?.status?.machines?.[0]?.unknownHostKey, hostKey)
   const both = `10.0.0.1=${hostKey},10.0.0.2=${hostKey}`
@@ -220,11 +220,11 @@ test('a paused cluster does nothing until it goes on', async () => {
   const world = worldOf()
   await using scene = await start(world)
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf({ paused: true }), signal)
+  await api.resource(edgeClusterResource).create(edgeOf({ paused: true }), soon())
   await untilPhase(api, 'Paused')
   assert.deepEqual(world.done, [])
   const patch = { spec: { paused: false } }
-  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, signal)
+  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
   await untilPhase(api, 'Ready')
 })
 
@@ -235,17 +235,17 @@ test('a log never replaces a ConfigMap that somebody else has made', async () =>
   const configMaps = api.resource(resources.configMaps)
   const name = { ...key, name: 'branch-7.claim' }
   const data = { log: 'mine' }
-  await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: name, data }, signal)
-  await api.resource(edgeClusterResource).create(edgeOf(), signal)
+  await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: name, data }, soon())
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
   await untilPhase(api, 'Ready')
-  assert.deepEqual((await configMaps.get(name, signal)).data, data)
+  assert.deepEqual((await configMaps.get(name, soon())).data, data)
 })
 
 test('the server fixes the network, the name and the master, counts generations, and keeps status apart', async () => {
   const kinds = await builtinKinds()
   await using server = await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] })
   const edges = createCluster(server.transport, deps).resource(edgeClusterResource)
-  const first = await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, signal)
+  const first = await edges.create({ ...edgeOf(), status: { phase: 'Ready' } }, soon())
   assert.deepEqual([first.status, first.metadata.generation], [{}, 1])
   const otherMaster = machines.map((block) => ({ ...block, addresses: ['10.0.0.3'] })).slice(0, 1)
   const fixed = [
@@ -254,15 +254,15 @@ test('the server fixes the network, the name and the master, counts generations,
     { machines: otherMaster },
   ]
   for (const spec of fixed) {
-    const change = edges.patch({ ...key, type: 'merge', patch: { spec } }, signal)
+    const change = edges.patch({ ...key, type: 'merge', patch: { spec } }, soon())
     await assert.rejects(change, (error) => isStatusError(error, 'Invalid'))
   }
   const same = { spec: { network: { dnsDomain: 'cluster.local' } } }
-  await edges.patch({ ...key, type: 'merge', patch: same }, signal)
+  await edges.patch({ ...key, type: 'merge', patch: same }, soon())
   const patch = { spec: { paused: true }, status: { phase: 'Failed' as const } }
-  const written = await edges.patchStatus({ ...key, type: 'merge', patch }, signal)
+  const written = await edges.patchStatus({ ...key, type: 'merge', patch }, soon())
   assert.deepEqual([written.spec.paused, written.status?.phase], [undefined, 'Failed'])
   assert.equal(written.metadata.generation, 2)
   const bad = { ...edgeOf({ machines: [] }), metadata: { ...key, name: 'bad' } }
-  await assert.rejects(edges.create(bad, signal), (error) => isStatusError(error, 'Invalid'))
+  await assert.rejects(edges.create(bad, soon()), (error) => isStatusError(error, 'Invalid'))
 })

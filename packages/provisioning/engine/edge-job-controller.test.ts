@@ -31,7 +31,7 @@ import { edgeJobClusterController } from './edge-job-cluster-controller.ts'
 import { edgeJobController } from './edge-job-controller.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(240_000)
+const soon = (): AbortSignal => AbortSignal.timeout(240_000)
 const namespace = 'default'
 const old = '0.1.0-aaaaaaaaaaaa'
 const good = '0.2.0-bbbbbbbbbbbb'
@@ -68,7 +68,7 @@ class Scene implements AsyncDisposable {
     scene.#stack.use(server)
     const metadata = { name: 'ssh', namespace }
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('x') } }
-    await scene.api.resource(resources.secrets).create(secret, signal)
+    await scene.api.resource(resources.secrets).create(secret, soon())
     for (const [name, addresses] of Object.entries(layout)) {
       await scene.#addCluster(name, { addresses, masters })
     }
@@ -93,7 +93,7 @@ class Scene implements AsyncDisposable {
     const metadata = { name, namespace, labels: { tier: 'shop' } }
     const kind = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster' }
     const store = masters === 1 ? {} : { store: { type: 'Etcd' as const } }
-    await edges.create({ ...kind, metadata, spec: { machines, ...store } }, signal)
+    await edges.create({ ...kind, metadata, spec: { machines, ...store } }, soon())
     const steps: StepStatus[] = addresses.map((machine) => ({
       name: 'NodeReady',
       machine,
@@ -106,11 +106,11 @@ class Scene implements AsyncDisposable {
     })
     const known = masters === 1 ? {} : { machines: members }
     const patch = { status: { phase: 'Ready', steps, ...known } }
-    await edges.patchStatus({ namespace, name, type: 'merge', patch }, signal)
+    await edges.patchStatus({ namespace, name, type: 'merge', patch }, soon())
   }
 
   startHub(): void {
-    const stop = linkedSignal(signal)
+    const stop = linkedSignal(soon())
     const own = { ...deps, clock: this.clock }
     const informers = createInformerSet(this.api, own)
     const events = createEventSink(this.api, own)
@@ -194,16 +194,16 @@ class Scene implements AsyncDisposable {
   }
 
   async create(spec: Partial<EdgeJobSpec>, name = 'job'): Promise<void> {
-    await this.api.resource(edgeJobResource).create(jobNamed(name, spec), signal)
+    await this.api.resource(edgeJobResource).create(jobNamed(name, spec), soon())
   }
 
   async job(name = 'job'): Promise<EdgeJob> {
-    return this.api.resource(edgeJobResource).get({ namespace, name }, signal)
+    return this.api.resource(edgeJobResource).get({ namespace, name }, soon())
   }
 
   async part(cluster: string, name = 'job'): Promise<EdgeJobCluster | undefined> {
     const key = { namespace, name: `${name}.${cluster}` }
-    return ifThere(this.api.resource(edgeJobClusterResource).get(key, signal))
+    return ifThere(this.api.resource(edgeJobClusterResource).get(key, soon()))
   }
 
   async phases(cluster: string, name = 'job'): Promise<string[]> {
@@ -214,7 +214,7 @@ class Scene implements AsyncDisposable {
   async annotate(key: string, value: string): Promise<void> {
     const patch = { metadata: { annotations: { [`hub.skerry.io/${key}`]: value } } }
     const request = { namespace, name: 'job', type: 'merge' as const, patch }
-    await this.api.resource(edgeJobResource).patch(request, signal)
+    await this.api.resource(edgeJobResource).patch(request, soon())
   }
 
   /** Lets time pass until it is so. */
@@ -553,7 +553,7 @@ test('images are pulled with credentials that are shown nowhere', async () => {
   await scene.create({ pullImages: { images, secretRef: { name: 'registry' } } })
   await scene.untilPhase('Completed')
   assert.deepEqual(scene.machine('10.0.1.2').pulled, images)
-  const { items } = await scene.api.resource(resources.configMaps).list({ namespace }, signal)
+  const { items } = await scene.api.resource(resources.configMaps).list({ namespace }, soon())
   const part = await scene.part('branch-1')
   assert.doesNotMatch(JSON.stringify([items, part]), /s3cr3t|dXNlcjpzM2NyM3Q/)
 })
@@ -587,7 +587,7 @@ test('a job of one namespace reaches no cluster of another, and a forged part of
   const namespaces = scene.api.resource(resources.namespaces)
   await namespaces.create(
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenant } },
-    signal,
+    soon(),
   )
   const jobs = scene.api.resource(edgeJobResource)
   const apiVersion = 'hub.skerry.io/v1alpha1'
@@ -595,7 +595,7 @@ test('a job of one namespace reaches no cluster of another, and a forged part of
   for (const [name, clusters] of Object.entries({ byLabels, byName: { names: ['branch-1'] } })) {
     const key = { namespace: tenant, name: name.toLowerCase() }
     const job = { apiVersion, kind: 'EdgeJob', metadata: key, spec: { ...upgrade, clusters } }
-    const { metadata } = await jobs.create(job, signal)
+    const { metadata } = await jobs.create(job, soon())
     // A user who may write in one namespace may make the object by hand, too.
     const owner = { apiVersion, kind: 'EdgeJob', name: key.name, uid: metadata.uid ?? '' }
     const forged = {
@@ -604,8 +604,8 @@ test('a job of one namespace reaches no cluster of another, and a forged part of
       metadata: { namespace, name: `forged-${key.name}`, ownerReferences: [owner] },
       spec: { job: key.name, edgeCluster: 'branch-1' },
     }
-    await scene.api.resource(edgeJobClusterResource).create(forged, signal)
-    await scene.until(async () => (await jobs.get(key, signal)).status?.phase === 'Failed')
+    await scene.api.resource(edgeJobClusterResource).create(forged, soon())
+    await scene.until(async () => (await jobs.get(key, soon())).status?.phase === 'Failed')
   }
   await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } })
   await scene.untilPhase('Failed')
@@ -617,7 +617,7 @@ test('the purpose of a job may not be changed, its amounts may', async () => {
   await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } })
   const jobs = scene.api.resource(edgeJobResource)
   const change = (spec: object): Promise<EdgeJob> =>
-    jobs.patch({ namespace, name: 'job', type: 'merge', patch: { spec } }, signal)
+    jobs.patch({ namespace, name: 'job', type: 'merge', patch: { spec } }, soon())
   await assert.rejects(change({ upgrade: { version: '0.3.0' } }), (error) =>
     isStatusError(error, 'Invalid'),
   )

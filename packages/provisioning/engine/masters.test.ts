@@ -18,7 +18,7 @@ const known: MachineStatus[] = machines.map(({ address, role }, at) => ({
   site: at === 0 ? 'Founds' : 'Joins',
   member: address,
 }))
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const step = { name: 'X', does: 'work', needs: [], place: 'machines' } as unknown as Step
 const [first, second] = machines
 
@@ -36,7 +36,7 @@ function scene({ away = [], silent = [] }: { away?: string[]; silent?: string[] 
   }
   const masters = new Masters({ machines, book: { machines: known }, shells, clock })
   const choose = async (machine = second): Promise<string | undefined> =>
-    (await masters.choose({ machine, step }, signal))?.address
+    (await masters.choose({ machine, step }, soon()))?.address
   return { choose, opened, clock, away, silent, masters }
 }
 

@@ -31,7 +31,7 @@ const edge: EdgeCluster = {
   },
 }
 const machines = machinesOf(edge.spec)
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 
 const shell: Shell = {
   hostKey: 'SHA256:x',
@@ -100,7 +100,7 @@ async function round(world: World, steps: readonly Step[], options: Round): Prom
       keepLog,
       isHeld: options.isHeld ?? (() => false),
     },
-    options.signal ?? signal,
+    options.signal ?? soon(),
   )
   // The controller does so when it is at rest.
   await book.save('Running')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ShellError, type OpenShell, type ShellRequest } from '../contract/shell.ts'
 import { machinesOnly } from './machines-only.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const login = { user: 'root', port: 22 }
 
 function dialled(): { readonly requests: ShellRequest[]; readonly open: OpenShell } {
@@ -32,7 +32,7 @@ for (const [address, addresses, outcome, ip] of names) {
     const ways = { resolve: async () => addresses, ownAddresses: () => ['192.0.2.1'] }
     const shell = machinesOnly(open, ways)
     const request = { address, login, isHostKeyAccepted: () => true }
-    await assert.rejects(shell(request, signal), outcome)
+    await assert.rejects(shell(request, soon()), outcome)
     assert.deepEqual(
       requests.map((each) => each.ip),
       ip === undefined ? [] : [ip],

@@ -12,7 +12,7 @@ import { openWebSocket } from './open-web-socket.ts'
 import { behindHead, WebSocketEndpoint, type Masks } from './web-socket-endpoint.ts'
 
 const protocol = 'test.v1.skerry'
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const messageBytesMax = 1_000_000
 
 /** Joins messages, and sends each back. */
@@ -41,7 +41,7 @@ function echo(socket: Duplex, masks: Masks, clock = simulatedClock()) {
 
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
-  await once(server, 'listening', { signal })
+  await once(server, 'listening', { signal: soon() })
   // It listens on an address, not on a path.
   return (server.address() as AddressInfo).port
 }
@@ -62,7 +62,7 @@ async function startEcho() {
     async [Symbol.asyncDispose]() {
       for (const { endpoint } of ends) endpoint.terminate()
       server.close()
-      await once(server, 'close', { signal })
+      await once(server, 'close', { signal: soon() })
     },
   }
 }
@@ -72,22 +72,22 @@ const sizes = [0, 1, 125, 126, 65_535, 65_536, 300_000]
 test('another implementation as the client: messages of all sizes, parts, pings, and a close', async () => {
   await using server = await startEcho()
   const client = new WebSocket(server.url, protocol, { perMessageDeflate: true })
-  await once(client, 'open', { signal })
+  await once(client, 'open', { signal: soon() })
   assert.deepEqual([client.protocol, client.extensions], [protocol, ''])
   for (const size of sizes) {
     const message = Buffer.alloc(size, 'some words')
-    const answer = once(client, 'message', { signal })
+    const answer = once(client, 'message', { signal: soon() })
     client.send(message)
     assert.deepEqual((await answer)[0], message)
   }
-  const answer = once(client, 'message', { signal })
-  const pong = once(client, 'pong', { signal })
+  const answer = once(client, 'message', { signal: soon() })
+  const pong = once(client, 'pong', { signal: soon() })
   client.send(Buffer.from('one '), { fin: false })
   client.ping('between')
   client.send(Buffer.from('two'), { fin: true })
   assert.equal(String((await pong)[0]), 'between')
   assert.equal(String((await answer)[0]), 'one two')
-  const closed = once(client, 'close', { signal })
+  const closed = once(client, 'close', { signal: soon() })
   client.close(4_321, 'that is all')
   assert.equal((await closed)[0], 4_321)
   const [end] = server.ends
@@ -109,7 +109,7 @@ test('another implementation as the server: messages of all sizes, a ping, and a
   })
   const socket = connect(port, '127.0.0.1')
   const url = `ws://127.0.0.1:${port}/`
-  const { masks } = await openWebSocket(socket, { url, protocol, what: 'test' }, signal)
+  const { masks } = await openWebSocket(socket, { url, protocol, what: 'test' }, soon())
   assert.equal(masks, 'random')
   const answers: Buffer[] = []
   const pongs: string[] = []
@@ -134,7 +134,7 @@ test('another implementation as the server: messages of all sizes, a ping, and a
   assert.equal(await ended.promise, `1001 ${'ü'.repeat(61)}`)
   server.close()
   http.close()
-  await once(http, 'close', { signal })
+  await once(http, 'close', { signal: soon() })
 })
 
 async function openRaw(port: number): Promise<Socket> {
@@ -148,7 +148,7 @@ async function openRaw(port: number): Promise<Socket> {
     'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==',
   ]
   raw.write(`${lines.join('\r\n')}\r\n\r\n`)
-  await once(raw, 'data', { signal })
+  await once(raw, 'data', { signal: soon() })
   return raw
 }
 
@@ -158,7 +158,7 @@ test('a peer that breaks the protocol reads why, and is cut off', async () => {
   const heard: Buffer[] = []
   raw.on('data', (chunk: Buffer) => heard.push(chunk))
   raw.write(Buffer.from([0x82, 0x01, 0x61]))
-  await once(raw, 'end', { signal })
+  await once(raw, 'end', { signal: soon() })
   const answer = Buffer.concat(heard)
   assert.equal(answer[0], 0x88)
   assert.equal(answer.readUInt16BE(2), 1_002)

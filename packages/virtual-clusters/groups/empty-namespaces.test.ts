@@ -25,7 +25,7 @@ import { viewOf } from './group-state.ts'
 import { VirtualNamespaces } from './virtual-namespaces.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const policies = '/apis/admissionregistration.k8s.io/v1'
 const works = executionNamespace('east')
 
@@ -59,7 +59,7 @@ async function startScene(timing: Partial<EmptyNamespaceTiming> = {}) {
       emptyNamespaceController(shared, { local, edge, timing: at }),
     ],
   }
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const running = runAll(stop.signal, [
     (scope) => edge.run(scope),
     (scope) => runWorks(options, { ...deps, hub, local }, scope),
@@ -71,7 +71,7 @@ async function startScene(timing: Partial<EmptyNamespaceTiming> = {}) {
     stop.abort(new Error('the test is over'))
     await ended
   })
-  await edge.whenKnown(signal)
+  await edge.whenKnown(soon())
   const owned = stack.move()
   return { hub, local, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
@@ -82,12 +82,12 @@ async function register(hub: ClusterClient): Promise<void> {
   const spec = { syncMode: 'Pull', id: 'east' } as const
   await client.create(
     { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster', metadata, spec },
-    signal,
+    soon(),
   )
   const at = '2026-01-01T00:00:00Z'
   const ready = { type: 'Ready', status: 'True', reason: 'Test', message: '' }
   const status = { conditions: [{ ...ready, lastTransitionTime: at }] }
-  await client.patchStatus({ ...metadata, type: 'merge', patch: { status } }, signal)
+  await client.patchStatus({ ...metadata, type: 'merge', patch: { status } }, soon())
 }
 
 function untilNamespace(
@@ -96,7 +96,7 @@ function untilNamespace(
   isWanted: (found: Namespace) => boolean,
 ) {
   const namespace = { resource: resources.namespaces, key: { name } }
-  return untilObject(local, namespace, (found) => found !== undefined && isWanted(found), signal)
+  return untilObject(local, namespace, (found) => found !== undefined && isWanted(found), soon())
 }
 
 const isGoing = ({ metadata }: Namespace): boolean => metadata.deletionTimestamp !== undefined
@@ -118,10 +118,10 @@ async function send({ hub, local }: Scene, name: string): Promise<void> {
       metadata: { name, namespace: works },
       spec: { workload: { manifests } },
     },
-    signal,
+    soon(),
   )
   const key = { namespace: 'shop-east', name }
-  await untilObject(local, { resource: resources.configMaps, key }, Boolean, signal)
+  await untilObject(local, { resource: resources.configMaps, key }, Boolean, soon())
 }
 
 type Scene = Awaited<ReturnType<typeof startScene>>
@@ -134,16 +134,16 @@ test('a namespace that was made for sent objects goes when nothing is in it any 
     [virtualNamespaceLabels.namespace]: 'home',
   }
   const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'home-east', labels } }
-  await local.resource(resources.namespaces).create(home, signal)
+  await local.resource(resources.namespaces).create(home, soon())
   await send(scene, 'first')
   await send(scene, 'second')
   await local
     .resource(resources.configMaps)
-    .create(configMap('kube-root-ca.crt', 'shop-east'), signal)
-  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, signal)
-  await hub.resource(workResource).delete({ namespace: works, name: 'second' }, signal)
+    .create(configMap('kube-root-ca.crt', 'shop-east'), soon())
+  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, soon())
+  await hub.resource(workResource).delete({ namespace: works, name: 'second' }, soon())
   await untilNamespace(local, 'shop-east', isGoing)
-  const made = await local.resource(resources.namespaces).get({ name: 'home-east' }, signal)
+  const made = await local.resource(resources.namespaces).get({ name: 'home-east' }, soon())
   assert.ok(!isGoing(made) && !isClosed(made), 'objects that a person made are theirs to delete')
 })
 
@@ -151,12 +151,12 @@ test('a namespace in which somebody keeps something stays, and names the reason'
   await using scene = await startScene()
   const { hub, local } = scene
   await send(scene, 'first')
-  await local.resource(resources.configMaps).create(configMap('mine', 'shop-east'), signal)
-  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, signal)
+  await local.resource(resources.configMaps).create(configMap('mine', 'shop-east'), soon())
+  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, soon())
   await untilNamespace(local, 'shop-east', (found) => keptFor(found) === 'configmaps/mine')
   await local
     .resource(resources.configMaps)
-    .delete({ namespace: 'shop-east', name: 'mine' }, signal)
+    .delete({ namespace: 'shop-east', name: 'mine' }, soon())
   await untilNamespace(local, 'shop-east', isGoing)
 })
 
@@ -164,21 +164,21 @@ test('nothing is made in a namespace that is about to go, until something is sen
   await using scene = await startScene({ closedMs: 3_600_000 })
   const { hub, local } = scene
   await send(scene, 'first')
-  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, signal)
+  await hub.resource(workResource).delete({ namespace: works, name: 'first' }, soon())
   await untilNamespace(local, 'shop-east', isClosed)
   const configMaps = local.resource(resources.configMaps)
-  await assert.rejects(configMaps.create(configMap('mine', 'shop-east'), signal), (error) => {
+  await assert.rejects(configMaps.create(configMap('mine', 'shop-east'), soon()), (error) => {
     assert.ok(isStatusError(error, 'Forbidden'), String(error))
     assert.match(error.message, /the namespace is empty.*try again in a moment/)
     return true
   })
   const elsewhere = local.resource(resources.priorityClasses)
-  const soon = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', value: 1 }
-  await elsewhere.create({ ...soon, metadata: { name: 'soon' } }, signal)
-  await configMaps.create(configMap('mine', 'default'), signal)
+  const late = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', value: 1 }
+  await elsewhere.create({ ...late, metadata: { name: 'soon' } }, soon())
+  await configMaps.create(configMap('mine', 'default'), soon())
   await send(scene, 'second')
   await untilNamespace(local, 'shop-east', (found) => !isClosed(found) && !isGoing(found))
-  await configMaps.create(configMap('mine', 'shop-east'), signal)
+  await configMaps.create(configMap('mine', 'shop-east'), soon())
 })
 
 test('an object that a Work now has elsewhere does not stay where it was', async () => {
@@ -196,14 +196,14 @@ test('an object that a Work now has elsewhere does not stay where it was', async
   sent.metadata = { ...sent.metadata, labels: { 'karmada.io/managed': 'true' }, annotations }
   const other = configMap('other', 'east-default')
   other.metadata = { ...sent.metadata, name: 'other' }
-  await local.resource(resources.namespaces).create(before, signal)
-  for (const each of [sent, other]) await local.resource(resources.configMaps).create(each, signal)
+  await local.resource(resources.namespaces).create(before, soon())
+  for (const each of [sent, other]) await local.resource(resources.configMaps).create(each, soon())
   const request = {
     name: 'east-default',
     type: 'merge',
     patch: { metadata: { labels, annotations } },
   } as const
-  await local.resource(resources.namespaces).patch(request, signal)
+  await local.resource(resources.namespaces).patch(request, soon())
   await untilNamespace(local, 'east-default', isGoing)
-  await local.resource(resources.configMaps).get({ namespace: 'shop-east', name: 'first' }, signal)
+  await local.resource(resources.configMaps).get({ namespace: 'shop-east', name: 'first' }, soon())
 })

@@ -23,18 +23,18 @@ import { GroupState } from './group-state.ts'
 import { virtualClusterSetController } from './virtual-cluster-set-controller.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const definitions = resources.customResourceDefinitions
 
 async function define(api: ClusterClient, definition: AnyObject): Promise<void> {
   const { name = '' } = definition.metadata
   const request = { name, type: 'apply', patch: definition, fieldManager: 'test' } as const
-  await api.resource(definitions).patch(request, signal)
+  await api.resource(definitions).patch(request, soon())
   await untilObject(
     api,
     { resource: definitions, key: { name } },
     (found) => isEstablished(found),
-    signal,
+    soon(),
   )
 }
 
@@ -91,7 +91,7 @@ async function startWithPools(spec: object): Promise<{ api: ClusterClient } & As
     metadata: { name: 'pools' },
     spec: { source: { nodePools: {} }, ...spec },
   }
-  await api.resource(virtualClusterSetResource).create(set, signal)
+  await api.resource(virtualClusterSetResource).create(set, soon())
   return { api, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
@@ -102,7 +102,7 @@ function follow(api: ClusterClient): AsyncDisposable {
   const state = new GroupState('bank', virtualClusters, informers.informer(resources.nodes))
   const events = createEventSink(api, deps)
   const controllers = { ...deps, cluster: api, informers, events }
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const running = runAll(stop.signal, [
     (scope) => informers.run(scope),
     (scope) => events.run(scope),
@@ -131,26 +131,26 @@ test('groups of another system become virtual clusters once it is there, and go 
       /has no kind nodepools.apps.openyurt.io/.test(
         conditionOf(found?.status?.conditions, 'SourceFound')?.message ?? '',
       ),
-    signal,
+    soon(),
   )
   await define(api, nodePools)
-  await api.resource(poolResource).create(pool('east'), signal)
+  await api.resource(poolResource).create(pool('east'), soon())
   await untilObject(
     api,
     { resource: virtualClusterResource, key: { name: 'east' } },
     (found) => found !== undefined,
-    signal,
+    soon(),
   )
-  const { spec } = await api.resource(virtualClusterResource).get({ name: 'east' }, signal)
+  const { spec } = await api.resource(virtualClusterResource).get({ name: 'east' }, soon())
   assert.deepEqual(spec, {
     nodeSelector: { matchLabels: { 'apps.openyurt.io/nodepool': 'east' } },
   })
-  await api.resource(poolResource).delete({ name: 'east' }, signal)
+  await api.resource(poolResource).delete({ name: 'east' }, soon())
   await untilObject(
     api,
     { resource: virtualClusterResource, key: { name: 'east' } },
     (found) => found === undefined,
-    signal,
+    soon(),
   )
 })
 
@@ -160,49 +160,49 @@ test('a virtual cluster outlives its group for a while, and goes even if the age
   await define(api, nodePools)
   const pools = api.resource(poolResource)
   const virtualClusters = api.resource(virtualClusterResource)
-  await pools.create(pool('east'), signal)
+  await pools.create(pool('east'), soon())
   {
     await using _following = follow(api)
     await untilObject(
       api,
       { resource: virtualClusterResource, key: { name: 'east' } },
       (found) => found !== undefined,
-      signal,
+      soon(),
     )
-    const { metadata } = await virtualClusters.get({ name: 'east' }, signal)
-    await pools.delete({ name: 'east' }, signal)
+    const { metadata } = await virtualClusters.get({ name: 'east' }, soon())
+    await pools.delete({ name: 'east' }, soon())
     await untilObject(
       api,
       { resource: virtualClusterSetResource, key: { name: 'pools' } },
       (found) => /^group "east" is gone: .* goes at /.test(found?.status?.problems?.[0] ?? ''),
-      signal,
+      soon(),
     )
-    assert.ok(goneSince(await virtualClusters.get({ name: 'east' }, signal)))
-    await pools.create(pool('east'), signal)
+    assert.ok(goneSince(await virtualClusters.get({ name: 'east' }, soon())))
+    await pools.create(pool('east'), soon())
     await untilObject(
       api,
       { resource: virtualClusterSetResource, key: { name: 'pools' } },
       (found) => !found?.status?.problems,
-      signal,
+      soon(),
     )
-    const back = await virtualClusters.get({ name: 'east' }, signal)
+    const back = await virtualClusters.get({ name: 'east' }, soon())
     assert.deepEqual([back.metadata.uid, goneSince(back)], [metadata.uid, undefined])
-    await pools.delete({ name: 'east' }, signal)
+    await pools.delete({ name: 'east' }, soon())
     await untilObject(
       api,
       { resource: virtualClusterResource, key: { name: 'east' } },
       (found) => goneSince(found) !== undefined,
-      signal,
+      soon(),
     )
   }
   const annotations = { [goneSinceAnnotation]: '2026-01-01T00:00:00Z' }
   const patch = { metadata: { annotations } }
-  await virtualClusters.patch({ name: 'east', type: 'merge', patch }, signal)
+  await virtualClusters.patch({ name: 'east', type: 'merge', patch }, soon())
   await using _following = follow(api)
   await untilObject(
     api,
     { resource: virtualClusterResource, key: { name: 'east' } },
     (found) => found === undefined,
-    signal,
+    soon(),
   )
 })

@@ -15,7 +15,7 @@ import { createMapping } from './mapping.ts'
 import { createNamespaceRule } from './namespace-rule.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(60_000)
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const clusters = ['east', 'west']
 const priorityClasses: TypedResource<AnyObject> = {
   group: 'scheduling.k8s.io',
@@ -40,7 +40,7 @@ async function startScene({ prepare }: Pick<WorksOptions, 'prepare'> = {}) {
   const hub = createCluster(hubServer.transport, deps)
   const edge = createCluster(edgeServer.transport, deps)
   for (const name of clusters) await register(hub, name)
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const agents = clusters.map((clusterName) => (scope: AbortSignal) => {
     const group = { clusterName, namespaces: createNamespaceRule({ clusterName }) }
     const mapping = createMapping(group)
@@ -65,12 +65,12 @@ async function register(hub: ClusterClient, name: string): Promise<void> {
       metadata: { name },
       spec: { syncMode: 'Pull', id: name },
     },
-    signal,
+    soon(),
   )
   const at = '2026-01-01T00:00:00Z'
   const ready = { type: 'Ready', status: 'True', reason: 'Test', message: '' }
   const status = { conditions: [{ ...ready, lastTransitionTime: at }] }
-  await client.patchStatus({ name, type: 'merge', patch: { status } }, signal)
+  await client.patchStatus({ name, type: 'merge', patch: { status } }, soon())
 }
 
 /** Sends a manifest to one virtual cluster, or another one in its place. */
@@ -78,11 +78,11 @@ async function send({ hub }: Scene, cluster: string, manifest: AnyObject): Promi
   const works = hub.resource(workResource)
   const key = workOf(cluster)
   const spec = { workload: { manifests: [manifest] } }
-  const known = await works.list({ namespace: key.namespace }, signal)
-  if (known.items[0]) await works.update({ ...known.items[0], spec }, signal)
+  const known = await works.list({ namespace: key.namespace }, soon())
+  if (known.items[0]) await works.update({ ...known.items[0], spec }, soon())
   else {
     const work: Work = { apiVersion: 'work.karmada.io/v1alpha1', kind: 'Work', metadata: key, spec }
-    await works.create(work, signal)
+    await works.create(work, soon())
   }
 }
 
@@ -103,7 +103,7 @@ async function untilApplied({ hub }: Scene, cluster: string, wanted: boolean): P
     (work) => {
       return applied(work)?.status === status
     },
-    signal,
+    soon(),
   )
   return applied(found)?.message ?? ''
 }
@@ -125,7 +125,7 @@ function untilDescription({ edge }: Scene, wanted: string | undefined) {
     (object) => {
       return wanted === undefined ? object === undefined : object?.['description'] === wanted
     },
-    signal,
+    soon(),
   )
 }
 
@@ -149,7 +149,7 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
     await send(scene, cluster, deployment)
     await untilApplied(scene, cluster, true)
     const key = { namespace: `shop-${cluster}`, name: 'web' }
-    const { spec } = await scene.edge.resource(resources.deployments).get(key, signal)
+    const { spec } = await scene.edge.resource(resources.deployments).get(key, soon())
     assert.deepEqual(spec?.template.spec?.nodeSelector, { [groupLabel]: cluster })
     const work = await untilObject(
       scene.hub,
@@ -157,7 +157,7 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
       (object) => {
         return object?.status?.manifestStatuses !== undefined
       },
-      signal,
+      soon(),
     )
     const [status] = work?.status?.manifestStatuses ?? []
     assert.equal(
@@ -167,17 +167,17 @@ test('one manifest for two virtual clusters becomes two objects, each on nodes o
     )
   }
   const own = scene.edge.resource(resources.deployments)
-  assert.deepEqual((await own.list({ namespace: 'shop' }, signal)).items, [])
-  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  assert.deepEqual((await own.list({ namespace: 'shop' }, soon())).items, [])
+  await scene.hub.resource(workResource).delete(workOf('east'), soon())
   await untilObject(
     scene.edge,
     { resource: resources.deployments, key: { namespace: 'shop-east', name: 'web' } },
     (object) => {
       return object === undefined
     },
-    signal,
+    soon(),
   )
-  await own.get({ namespace: 'shop-west', name: 'web' }, signal)
+  await own.get({ namespace: 'shop-west', name: 'web' }, soon())
 })
 
 test('an object that cannot be in a virtual cluster is reported, and its Work can be deleted', async () => {
@@ -188,12 +188,12 @@ test('an object that cannot be in a virtual cluster is reported, and its Work ca
     await untilApplied(scene, 'east', false),
     /^Failed to apply all manifests \(0\/1\): Cannot have Node "node-7" in a virtual cluster: /,
   )
-  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await scene.hub.resource(workResource).delete(workOf('east'), soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workOf('east') },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
 })
 
@@ -207,7 +207,7 @@ test('an object that would reach the machine of a node is reported at the hub, a
     await untilApplied(scene, 'east', false),
     /Cannot have PersistentVolume "root" in a virtual cluster: it reaches the machine of its node, .* by hostPath: leave that out/,
   )
-  const volumes = await scene.edge.resource(resources.persistentVolumes).list({}, signal)
+  const volumes = await scene.edge.resource(resources.persistentVolumes).list({}, soon())
   assert.deepEqual(volumes.items, [])
 })
 
@@ -226,7 +226,7 @@ test("an object that is refused its namespace is not made, and the edge cluster'
     },
     data: { colour: 'own' },
   }
-  await scene.edge.resource(resources.configMaps).create(own, signal)
+  await scene.edge.resource(resources.configMaps).create(own, soon())
   await send(scene, 'east', {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -234,15 +234,15 @@ test("an object that is refused its namespace is not made, and the edge cluster'
     data: { colour: 'green' },
   })
   assert.match(await untilApplied(scene, 'east', false), /the namespace is not of this one$/)
-  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await scene.hub.resource(workResource).delete(workOf('east'), soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workOf('east') },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
   const key = { namespace: 'shop-east', name: 'web' }
-  const { data } = await scene.edge.resource(resources.configMaps).get(key, signal)
+  const { data } = await scene.edge.resource(resources.configMaps).get(key, soon())
   assert.deepEqual(data, { colour: 'own' })
 })
 
@@ -258,14 +258,14 @@ test('an object that two virtual clusters share changes with both, and goes with
   await send(scene, 'west', priorityClass('second'))
   await untilDescription(scene, 'second')
   for (const cluster of clusters) await untilApplied(scene, cluster, true)
-  await scene.hub.resource(workResource).delete(workOf('west'), signal)
+  await scene.hub.resource(workResource).delete(workOf('west'), soon())
   await untilObject(
     scene.hub,
     { resource: workResource, key: workOf('west') },
     (object) => object === undefined,
-    signal,
+    soon(),
   )
   await untilDescription(scene, 'second')
-  await scene.hub.resource(workResource).delete(workOf('east'), signal)
+  await scene.hub.resource(workResource).delete(workOf('east'), soon())
   await untilDescription(scene, undefined)
 })

@@ -18,7 +18,7 @@ import { edgeClusterClaimController } from './edge-cluster-claim-controller.ts'
 import { removeMadeLogins } from './made-logins.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const namespace = 'default'
 
 async function start(): Promise<{ readonly api: Api } & AsyncDisposable> {
@@ -29,7 +29,7 @@ async function start(): Promise<{ readonly api: Api } & AsyncDisposable> {
   const api = createCluster(server.transport, deps)
   const informers = createInformerSet(api, deps)
   const events = createEventSink(api, deps)
-  const stop = linkedSignal(signal)
+  const stop = linkedSignal(soon())
   const parts = { ...deps, cluster: api, informers, events }
   const running = runAll(stop.signal, [
     (scope) => informers.run(scope),
@@ -51,7 +51,7 @@ function makeEdge(api: Api, name: string, secret = 'ssh'): Promise<EdgeCluster> 
   const head = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster' }
   return api
     .resource(edgeClusterResource)
-    .create({ ...head, metadata: { namespace, name }, spec: { machines } }, signal)
+    .create({ ...head, metadata: { namespace, name }, spec: { machines } }, soon())
 }
 
 /** Makes what the hub makes when an EdgeCluster takes its name. */
@@ -60,7 +60,7 @@ async function claim(api: Api, edge: EdgeCluster): Promise<void> {
   const metadata = { ...claimKey(edge.metadata.name ?? ''), labels }
   const data = { owner: ownerOf(edge) }
   const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
-  await api.resource(resources.configMaps).create(made, signal)
+  await api.resource(resources.configMaps).create(made, soon())
 }
 
 const untilFree = (api: Api, name: string): Promise<unknown> =>
@@ -68,7 +68,7 @@ const untilFree = (api: Api, name: string): Promise<unknown> =>
     api,
     { resource: resources.configMaps, key: claimKey(name) },
     (found) => found === undefined,
-    signal,
+    soon(),
   )
 
 test('a name is free when its EdgeCluster has gone without its removal; another claim stays', async () => {
@@ -77,9 +77,9 @@ test('a name is free when its EdgeCluster has gone without its removal; another 
   const [shop, bank] = [await makeEdge(api, 'shop'), await makeEdge(api, 'bank')]
   await claim(api, shop)
   await claim(api, bank)
-  await api.resource(edgeClusterResource).delete({ namespace, name: 'shop' }, signal)
+  await api.resource(edgeClusterResource).delete({ namespace, name: 'shop' }, soon())
   await untilFree(api, 'shop')
-  const kept = await ifThere(api.resource(resources.configMaps).get(claimKey('bank'), signal))
+  const kept = await ifThere(api.resource(resources.configMaps).get(claimKey('bank'), soon()))
   assert.equal(kept?.data?.['owner'], ownerOf(bank))
 })
 
@@ -88,11 +88,11 @@ test('the claim of one that was made again under its name is free, and its clust
   const { api } = scene
   const { group, version } = clusterResource
   const cluster = { apiVersion: `${group}/${version}`, kind: 'Cluster', metadata: { name: 'shop' } }
-  await api.resource(clusterResource).create({ ...cluster, spec: { syncMode: 'Pull' } }, signal)
+  await api.resource(clusterResource).create({ ...cluster, spec: { syncMode: 'Pull' } }, soon())
   const edge = await makeEdge(api, 'shop')
   await claim(api, { ...edge, metadata: { ...edge.metadata, uid: 'the-one-before' } })
   await untilFree(api, 'shop')
-  assert.ok(await api.resource(clusterResource).get({ name: 'shop' }, signal))
+  assert.ok(await api.resource(clusterResource).get({ name: 'shop' }, soon()))
 })
 
 test('Secrets that commands have made go with their cluster, but for one that another cluster names', async () => {
@@ -107,13 +107,13 @@ test('Secrets that commands have made go with their cluster, but for one that an
     ['bank-ssh', { 'hub.skerry.io/login-of': 'bank' }],
   ] as const) {
     const metadata = { namespace, name, ...(labelled === undefined ? {} : { labels: labelled }) }
-    await secrets.create({ apiVersion: 'v1', kind: 'Secret', metadata }, signal)
+    await secrets.create({ apiVersion: 'v1', kind: 'Secret', metadata }, soon())
   }
   const shop = await makeEdge(api, 'shop', 'shop-ssh')
   await makeEdge(api, 'bank', 'shared-ssh')
-  await removeMadeLogins(shop, api, signal)
-  await removeMadeLogins(shop, api, signal)
-  const { items } = await secrets.list({ namespace }, signal)
+  await removeMadeLogins(shop, api, soon())
+  await removeMadeLogins(shop, api, soon())
+  const { items } = await secrets.list({ namespace }, soon())
   const names = items.map(({ metadata: { name = '' } }) => name).toSorted()
   assert.deepEqual(names, ['bank-ssh', 'own-ssh', 'shared-ssh'])
 })

@@ -9,7 +9,7 @@ import { startTestApiServer } from '@skerry/testing'
 import { hubSide } from './hub-side.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 async function start(): Promise<{ readonly api: Api; readonly side: HubSide } & AsyncDisposable> {
   const kinds = await builtinKinds()
@@ -40,29 +40,29 @@ const isFinal = (error: unknown): boolean => error instanceof StepError && error
 async function makeCluster(api: Api, name: string): Promise<void> {
   const { group, version } = clusterResource
   const cluster = { apiVersion: `${group}/${version}`, kind: 'Cluster', metadata: { name } }
-  await api.resource(clusterResource).create({ ...cluster, spec: { syncMode: 'Pull' } }, signal)
+  await api.resource(clusterResource).create({ ...cluster, spec: { syncMode: 'Pull' } }, soon())
 }
 
 const isThere = async (api: Api, name: string): Promise<boolean> =>
-  (await ifThere(api.resource(clusterResource).get({ name }, signal))) !== undefined
+  (await ifThere(api.resource(clusterResource).get({ name }, soon()))) !== undefined
 
 test('the first of two EdgeClusters has a name; the other gets no token and takes nothing away', async () => {
   await using scene = await start()
   const { api, side } = scene
   const [mine, other] = [edgeOf('a', 'one', 'shop'), edgeOf('b', 'two', 'shop')]
-  await side.claim('shop', mine, signal)
-  await side.claim('shop', mine, signal)
-  assert.match((await side.createToken('shop', mine, signal)).caHash, /^sha256:/)
+  await side.claim('shop', mine, soon())
+  await side.claim('shop', mine, soon())
+  assert.match((await side.createToken('shop', mine, soon())).caHash, /^sha256:/)
   await makeCluster(api, 'shop')
-  await assert.rejects(side.claim('shop', other, signal), isFinal)
-  await assert.rejects(side.createToken('shop', other, signal), isFinal)
-  await assert.rejects(side.isReady('shop', other, signal), isFinal)
-  await side.forget('shop', other, signal)
+  await assert.rejects(side.claim('shop', other, soon()), isFinal)
+  await assert.rejects(side.createToken('shop', other, soon()), isFinal)
+  await assert.rejects(side.isReady('shop', other, soon()), isFinal)
+  await side.forget('shop', other, soon())
   assert.equal(await isThere(api, 'shop'), true)
-  await side.forget('shop', mine, signal)
-  await side.forget('shop', mine, signal)
+  await side.forget('shop', mine, soon())
+  await side.forget('shop', mine, soon())
   assert.equal(await isThere(api, 'shop'), false)
-  await side.claim('shop', other, signal)
+  await side.claim('shop', other, soon())
 })
 
 test('the name of a cluster that is on the hub is refused, gives no token, and the cluster stays', async () => {
@@ -70,18 +70,18 @@ test('the name of a cluster that is on the hub is refused, gives no token, and t
   const { api, side } = scene
   const thief = edgeOf('a', 'thief', 'bank')
   await makeCluster(api, 'bank')
-  await assert.rejects(side.claim('bank', thief, signal), isFinal)
-  await assert.rejects(side.createToken('bank', thief, signal), isFinal)
-  await side.forget('bank', thief, signal)
+  await assert.rejects(side.claim('bank', thief, soon()), isFinal)
+  await assert.rejects(side.createToken('bank', thief, soon()), isFinal)
+  await side.forget('bank', thief, soon())
   assert.equal(await isThere(api, 'bank'), true)
 })
 
 test('an EdgeCluster that was made again under its name does not have the claim of the old one', async () => {
   await using scene = await start()
   const old = edgeOf('a', 'one', 'shop')
-  await scene.side.claim('shop', old, signal)
+  await scene.side.claim('shop', old, soon())
   const again = { ...old, metadata: { ...old.metadata, uid: 'another' } }
-  await assert.rejects(scene.side.claim('shop', again, signal), isFinal)
+  await assert.rejects(scene.side.claim('shop', again, soon()), isFinal)
 })
 
 test('files come from the namespace that is asked for, and a file that lacks is named', async () => {
@@ -91,9 +91,9 @@ test('files come from the namespace that is asked for, and a file that lacks is 
   const data = { key: btoa('secret') }
   await api
     .resource(resources.secrets)
-    .create({ apiVersion: 'v1', kind: 'Secret', metadata, data }, signal)
+    .create({ apiVersion: 'v1', kind: 'Secret', metadata, data }, soon())
   const source = { namespace: 'default', kind: 'Secret' as const, name: 'x', key: 'key' }
-  await assert.rejects(side.read(source, signal), isFinal)
-  const found = await side.read({ ...source, namespace: 'kube-system' }, signal)
+  await assert.rejects(side.read(source, soon()), isFinal)
+  const found = await side.read({ ...source, namespace: 'kube-system' }, soon())
   assert.equal(found.toString(), 'secret')
 })

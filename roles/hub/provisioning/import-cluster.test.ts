@@ -14,7 +14,7 @@ import {
   type TestHub,
 } from '../../../testing/scenes/test-fleet.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const key = { namespace: 'default', name: 'branch-8' }
 
 const untilPhase = ({ admin }: TestHub, phase: string): Promise<EdgeCluster | undefined> =>
@@ -22,19 +22,19 @@ const untilPhase = ({ admin }: TestHub, phase: string): Promise<EdgeCluster | un
     admin,
     { resource: edgeClusterResource, key },
     (found) => found?.status?.phase === phase,
-    signal,
+    soon(),
   )
 
 async function createImport({ admin }: TestHub): Promise<void> {
   const object = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster', metadata: key }
   // An import needs no machines, so its author leaves them out.
   const edge = { ...object, spec: { import: {} } } as unknown as EdgeCluster
-  await admin.resource(edgeClusterResource).create(edge, signal)
+  await admin.resource(edgeClusterResource).create(edge, soon())
 }
 
 async function joinTexts({ admin }: TestHub): Promise<Record<string, string>> {
   const name = { ...key, name: 'branch-8-join' }
-  const secret = await ifThere(admin.resource(resources.secrets).get(name, signal))
+  const secret = await ifThere(admin.resource(resources.secrets).get(name, soon()))
   const data = Object.entries(secret?.data ?? {})
   return Object.fromEntries(data.map(([field, text]) => [field, atob(text)]))
 }
@@ -73,10 +73,10 @@ test('a cluster is imported by its manifest, shows no token, and is backed out o
   assert.deepEqual(await joinTexts(fleet), {})
   assert.ok(!JSON.stringify(ready).includes(token.slice(7)))
 
-  await fleet.admin.resource(edgeClusterResource).delete(key, signal)
+  await fleet.admin.resource(edgeClusterResource).delete(key, soon())
   const gone = (found: unknown): boolean => found === undefined
-  await untilObject(fleet.admin, { resource: edgeClusterResource, key }, gone, signal)
-  assert.equal(await ifThere(clusters.get({ name: 'branch-8' }, signal)), undefined)
+  await untilObject(fleet.admin, { resource: edgeClusterResource, key }, gone, soon())
+  assert.equal(await ifThere(clusters.get({ name: 'branch-8' }, soon())), undefined)
   const namespace = edge.objects.get({ group: '', resource: 'namespaces' }, '', 'skerry-agent')
   assert.notEqual(namespace?.metadata.deletionTimestamp, undefined)
   for (const resource of ['clusterroles', 'clusterrolebindings']) {
@@ -93,20 +93,20 @@ test('an import that nobody has connected goes without a trace, and a Secret of 
   const secrets = fleet.admin.resource(resources.secrets)
   const other = { ...key, name: 'branch-8-join' }
   const made = { apiVersion: 'v1', kind: 'Secret', metadata: other, data: { a: btoa('b') } }
-  await secrets.create(made, signal)
+  await secrets.create(made, soon())
   await createImport(fleet)
   const failed = await untilPhase(fleet, 'Failed')
   assert.match(step(failed, 'MakeJoinManifest')?.message ?? '', /Secret branch-8-join .* is not of/)
   assert.deepEqual(await joinTexts(fleet), { a: 'b' })
-  await secrets.delete(other, signal)
+  await secrets.delete(other, soon())
   const annotations = { 'hub.skerry.io/retry': '*' }
   const patch = { ...key, type: 'merge' as const, patch: { metadata: { annotations } } }
-  await fleet.admin.resource(edgeClusterResource).patch(patch, signal)
+  await fleet.admin.resource(edgeClusterResource).patch(patch, soon())
   await untilPhase(fleet, 'Waiting')
-  await fleet.admin.resource(edgeClusterResource).delete(key, signal)
+  await fleet.admin.resource(edgeClusterResource).delete(key, soon())
   const gone = (found: unknown): boolean => found === undefined
-  await untilObject(fleet.admin, { resource: edgeClusterResource, key }, gone, signal)
-  const tokens = await secrets.list({ namespace: 'kube-system' }, signal)
+  await untilObject(fleet.admin, { resource: edgeClusterResource, key }, gone, soon())
+  const tokens = await secrets.list({ namespace: 'kube-system' }, soon())
   const left = tokens.items.filter(({ type }) => type === 'bootstrap.kubernetes.io/token')
   assert.deepEqual(left, [])
 })
@@ -123,14 +123,14 @@ test('an agent that is away is removed by hand, and its step is skipped', async 
   }
   const edges = fleet.admin.resource(edgeClusterResource)
   const limit = { spec: { retry: { attempts: 1 } } }
-  await edges.patch({ ...key, type: 'merge', patch: limit }, signal)
-  await edges.delete(key, signal)
+  await edges.patch({ ...key, type: 'merge', patch: limit }, soon())
+  await edges.delete(key, soon())
   const failed = await untilPhase(fleet, 'Failed')
   assert.match(
     step(failed, 'RemoveAgent')?.message ?? '',
     /the hub cannot remove the agent: .*kubectl delete namespace skerry-agent.*skip branch-8 RemoveAgent/,
   )
   const annotations = { 'hub.skerry.io/skip': 'RemoveAgent' }
-  await edges.patch({ ...key, type: 'merge', patch: { metadata: { annotations } } }, signal)
-  await until(async () => (await ifThere(edges.get(key, signal))) === undefined)
+  await edges.patch({ ...key, type: 'merge', patch: { metadata: { annotations } } }, soon())
+  await until(async () => (await ifThere(edges.get(key, soon()))) === undefined)
 })

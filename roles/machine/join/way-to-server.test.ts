@@ -11,8 +11,13 @@ import type { JoinOptions } from './join-options.ts'
 import { firstSteps, ownMachine } from './own-machine.ts'
 import { writeProxyFiles } from './way-to-server.ts'
 
-const signal = AbortSignal.timeout(60_000)
-const deps = { clock: systemClock, log: silentLogger, print: () => undefined, signal }
+const soon = (): AbortSignal => AbortSignal.timeout(60_000)
+const deps = () => ({
+  clock: systemClock,
+  log: silentLogger,
+  print: () => undefined,
+  signal: soon(),
+})
 const password = `p%4:"s'$x with spaces`
 
 const plain: Omit<JoinOptions, 'server' | 'caHash' | 'token'> = {
@@ -39,9 +44,13 @@ test('a machine proves its hub and its token through a proxy that wants a login 
     const way = { ...plain.way, proxy: proxy.url, proxyCredentialsFile: file, isInspected: true }
     const caHash = spkiHash(fleet.caPem)
     const options = { ...plain, server: fleet.url, caHash, token, way }
-    const joining = await ownMachine('Master', options, deps)
+    const joining = await ownMachine('Master', options, deps())
     assert.equal(joining.context.machine.address, '127.0.0.1')
-    const steps = firstSteps(options, { ...joining, nodeName: 'a' }, { tokenCommand: 'x', deps })
+    const steps = firstSteps(
+      options,
+      { ...joining, nodeName: 'a' },
+      { tokenCommand: 'x', deps: deps() },
+    )
     const check = steps.find(({ does }) => does.startsWith('check https'))
     assert.match((await check?.act()) ?? '', /and knows the token/)
     assert.deepEqual([...new Set(proxy.asked)], [new URL(fleet.url).host])
@@ -49,8 +58,12 @@ test('a machine proves its hub and its token through a proxy that wants a login 
     assert.ok(!read.includes(token.slice(7)), 'the box has read the token')
     // Without the word the box is found out, and nothing goes past it.
     const open = { ...options, way: { ...way, isInspected: false } }
-    const seen = await ownMachine('Master', open, deps)
-    const [, other] = firstSteps(open, { ...seen, nodeName: 'a' }, { tokenCommand: 'x', deps })
+    const seen = await ownMachine('Master', open, deps())
+    const [, other] = firstSteps(
+      open,
+      { ...seen, nodeName: 'a' },
+      { tokenCommand: 'x', deps: deps() },
+    )
     await assert.rejects(async () => other?.act(), /Cannot join/)
   } finally {
     await rm(directory, { recursive: true })
@@ -74,7 +87,7 @@ for (const [role, direct] of places) {
       const options = { ...plain, server: fleet.url, caHash: '', token: 'x', way }
       const printed: string[] = []
       const print = (line: string): void => void printed.push(line)
-      const { context } = await ownMachine(role, options, { ...deps, print })
+      const { context } = await ownMachine(role, options, { ...deps(), print })
       const written = new Map<string, string>()
       const shell = {
         ...context.shell,
