@@ -107,7 +107,9 @@ function wordsOf(file: string, source: string): PlacedText[] {
 function isMessage({ text }: SourceText): boolean {
   if (text.split(' ').length < 3 || upstreamTexts.some((start) => text.startsWith(start)))
     return false
-  return !/[=;{}<>]\s|^\s*[.#]|\n.*\n/.test(text)
+  // In prose a semicolon follows a word: the remedy of an error stands behind one.
+  const plain = text.replaceAll(/([a-z)}"”]); (?=[a-z"“])/g, '$1, ')
+  return !/[=;{}<>]\s|^\s*[.#]|\n.*\n/.test(plain)
 }
 
 function read(file: string): string {

@@ -21,7 +21,7 @@ export async function readStandardInput(): Promise<string> {
 /** Asks the person at the terminal. Everything but y and yes means no. */
 export async function askYesOrNo(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    const text = 'Cannot ask: standard input is no terminal; confirm with --yes'
+    const text = 'Cannot ask: standard input is not a terminal; confirm with --yes'
     throw new ExpectedError(text, exitCodes.usage)
   }
   const lines = createInterface({ input: process.stdin, output: process.stdout })

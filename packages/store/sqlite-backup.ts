@@ -217,7 +217,7 @@ export function checkCopy(path: string, shownPath: string): RowName[] {
     return damaged
   } catch (error) {
     if (sqliteFault(error) === undefined || isDiskFull(error)) throw error
-    const text = `Cannot use ${shownPath}: it is damaged or no store`
+    const text = `Cannot use ${shownPath}: it is damaged or is not a store`
     throw new ExpectedError(text, exitCodes.dataDirectory, { cause: error })
   }
 }

@@ -256,7 +256,9 @@ export class SqliteStore implements Store {
       )
     }
     if (this.#leases.size >= this.#limits.leasesMax) {
-      throw new RangeError(`Cannot grant lease: ${this.#limits.leasesMax} are there already`)
+      throw new RangeError(
+        `Cannot grant lease: ${this.#limits.leasesMax} leases exist already, which is the limit`,
+      )
     }
     const ttlMs = ttlSeconds * 1_000
     const leaseId = this.#leases.freeId()
@@ -376,7 +378,9 @@ export class SqliteStore implements Store {
 
   async *#batches(options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchBatch, void> {
     if (this.#watchers >= this.#limits.watchersMax) {
-      throw new RangeError(`Cannot watch: ${this.#watchers} watchers are there already`)
+      throw new RangeError(
+        `Cannot watch: ${this.#watchers} watchers are open already, which is the limit`,
+      )
     }
     this.#watchers += 1
     try {

@@ -110,7 +110,7 @@ const brokenFiles: readonly {
   },
   {
     what: 'a text file',
-    words: /damaged or no store; restore a backup/,
+    words: /damaged or is not a store; restore a backup/,
     breakIt: (path) =>
       writeFile(path, 'this is not a database, only some text that is long enough'),
   },
@@ -262,7 +262,7 @@ test('a damaged backup is refused before the store is touched', async () => {
     await store.write({ key: '/kept', value: value('1') })
   }
   await writeFile(copyPath, 'no backup at all, only text that somebody saved under this name')
-  const refused = isExpected(exitCodes.dataDirectory, /damaged or no store/)
+  const refused = isExpected(exitCodes.dataDirectory, /damaged or is not a store/)
   await assert.rejects(restoreSqliteStore(copyPath, it.path), refused)
   await using store = await it.open()
   assert.ok((await store.get('/kept')).entry)

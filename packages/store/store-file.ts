@@ -243,7 +243,7 @@ function explain(path: string, error: unknown): unknown {
     }
     case 'notADatabase':
     case 'corrupt': {
-      const text = `Cannot open store ${path}: the file is damaged or no store; ${restoreAdvice(path)}`
+      const text = `Cannot open store ${path}: the file is damaged or is not a store; ${restoreAdvice(path)}`
       return new ExpectedError(text, exitCodes.dataDirectory, cause)
     }
     case 'readOnly':

@@ -19,10 +19,7 @@ export interface ManifestObject {
 export async function readManifests(path: string, objectsMax: number): Promise<ManifestObject[]> {
   const objects = (await readTexts(path)).flatMap(({ name, text }) => objectsOf(name, text))
   if (objects.length > objectsMax) {
-    throw wrong(
-      'the manifests',
-      `they have ${objects.length} objects, and ${objectsMax} are the most`,
-    )
+    throw wrong('the manifests', `they have ${objects.length} objects, and may have ${objectsMax}`)
   }
   const places = new Map<string, string>()
   for (const { place, object } of objects) {

@@ -350,7 +350,9 @@ export class EtcdStore implements Store {
   ): AsyncGenerator<WatchBatch, void> {
     const { limits, feed } = this.#parts
     if (this.#watchers >= limits.watchersMax) {
-      throw new RangeError(`Cannot watch: ${this.#watchers} watchers are there already`)
+      throw new RangeError(
+        `Cannot watch: ${this.#watchers} watchers are open already, which is the limit`,
+      )
     }
     this.#watchers += 1
     try {

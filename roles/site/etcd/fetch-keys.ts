@@ -126,7 +126,7 @@ async function readToken({ readToken: read }: JoiningOptions): Promise<MasterTok
   const token = parseMasterToken(await read())
   if (token) return token
   throw new ExpectedError(
-    'Cannot join: the token is none of "skerry token create --master"',
+    'Cannot join: the token is not one of "skerry token create --master"',
     exitCodes.usage,
   )
 }

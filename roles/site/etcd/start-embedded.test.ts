@@ -109,7 +109,7 @@ test('a text that is not the token of a master is refused before anybody is aske
   await using joiner = await scene()
   const readToken = async (): Promise<string> => 'abcdef.0123456789abcdef'
   const joining = { server: 'https://10.0.0.5:6443', caHash: 'sha256:0', readToken }
-  await assert.rejects(joiner.start('exit 1', { joining }), /the token is none of/)
+  await assert.rejects(joiner.start('exit 1', { joining }), /the token is not one of/)
 })
 
 test('a join that was killed after its vote goes on while the others wait for it', async () => {
