@@ -48,7 +48,7 @@ import {
  * Every controller without a configuration, under the name in kube-controller-manager's
  * --controllers flag. The factories of mod.ts create the others.
  */
-export const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
+const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({
     'cronjob-controller': cronJobController,
     'daemonset-controller': daemonSetController,
@@ -91,3 +91,18 @@ export const controllers: Readonly<Record<string, ControllerDefinition | Backgro
     'serviceaccount-controller': serviceAccountController,
     'taint-eviction-controller': taintEvictionController,
   })
+
+/**
+ * Returns these controllers, or all of the table. A file that imports it loads all of them. Throws RangeError for an
+ * unknown name.
+ */
+export function namedControllers(
+  names: 'all' | readonly string[],
+): (ControllerDefinition | BackgroundController)[] {
+  if (names === 'all') return Object.values(controllers)
+  return names.map((name) => {
+    const controller = controllers[name]
+    if (controller) return controller
+    throw new RangeError(`Cannot run controller "${name}": there is none with this name`)
+  })
+}

@@ -5,6 +5,13 @@
  * Start reading at controllers-table.ts, then replicaset/.
  */
 export { runControllers } from './run-controllers.ts'
+export { namedControllers } from './controllers-table.ts'
+export { bootstrapSignerController } from './bootstrap/bootstrap-signer.ts'
+export { tokenCleanerController } from './bootstrap/token-cleaner.ts'
+export { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
+export { garbageCollector } from './garbage-collector/garbage-collector.ts'
+export { namespaceController } from './namespace/namespace-controller.ts'
+export { serviceAccountController } from './serviceaccount/service-account-controller.ts'
 export { csrSigningController } from './certificates/csr-signing-controller.ts'
 export { nodeIpamController } from './nodes/node-ipam.ts'
 export { clusterTrustBundlePublisher } from './root-ca/cluster-trust-bundle-publisher.ts'

@@ -8,7 +8,6 @@ import {
   type ControllerDeps,
   type InformerSet,
 } from '@skerry/controller-runtime'
-import { controllers } from './controllers-table.ts'
 
 export interface RunControllersDeps {
   cluster: ClusterClient
@@ -19,39 +18,22 @@ export interface RunControllersDeps {
   informers?: InformerSet
   /** The same for events. */
   events?: EventSink
-  /** Controllers created with a configuration, which run in addition to the named ones. */
-  configured?: readonly (ControllerDefinition | BackgroundController)[]
-}
-
-/** Returns the names that `all` stands for. */
-function controllerNames(): readonly string[] {
-  return Object.keys(controllers)
 }
 
 /**
  * Runs these controllers until the signal aborts. Controllers retry every outside failure, so one
- * that throws has a bug; it stops the others and its error is thrown. Throws RangeError for an
- * unknown name.
+ * that throws has a bug; it stops the others and its error is thrown.
  */
 export async function runControllers(
-  names: 'all' | readonly string[],
+  controllers: readonly (ControllerDefinition | BackgroundController)[],
   deps: RunControllersDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const informers = deps.informers ?? createInformerSet(deps.cluster, deps)
   const events = deps.events ?? createEventSink(deps.cluster, deps)
   const shared: ControllerDeps = { ...deps, informers, events }
-  const tasks: Task[] = (names === 'all' ? controllerNames() : names).map((name) =>
-    controllerTask(namedController(name), shared),
-  )
-  tasks.push(...(deps.configured ?? []).map((controller) => controllerTask(controller, shared)))
+  const tasks: Task[] = controllers.map((controller) => controllerTask(controller, shared))
   if (!deps.informers) tasks.push((scope) => informers.run(scope))
   if (!deps.events) tasks.push((scope) => events.run(scope))
   await runAll(signal, tasks)
-}
-
-function namedController(name: string): ControllerDefinition | BackgroundController {
-  const controller = controllers[name]
-  if (controller) return controller
-  throw new RangeError(`Cannot run controller "${name}": there is none with this name`)
 }

@@ -47,8 +47,8 @@ export async function startTestKarmada(): Promise<TestKarmada> {
   const stop = linkedSignal(new AbortController().signal)
   const { authority } = server
   const signing = { clientAuthority: authority, servingAuthority: authority }
-  const configured = [csrSigningController({ ...signing, durationSecondsMax: 86_400 }), approver]
-  const running = runControllers([], { ...deps, cluster: admin, configured }, stop.signal)
+  const controllers = [csrSigningController({ ...signing, durationSecondsMax: 86_400 }), approver]
+  const running = runControllers(controllers, { ...deps, cluster: admin }, stop.signal)
   stack.defer(async () => {
     stop.abort(new Error('the test is over'))
     await running

@@ -8,7 +8,7 @@ import {
   type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import { runControllers } from '@skerry/controllers'
+import { namedControllers, runControllers } from '@skerry/controllers'
 import { executionNamespace, type VirtualCluster } from '@skerry/fleet-kinds'
 import { allowVirtualClusters } from '@skerry/membership'
 import {
@@ -85,7 +85,7 @@ function runNamespaces(
   const { clock, random, log } = context
   const deps = { cluster, clock, random, log }
   const stop = linkedSignal(signal)
-  const running = runControllers(edgeControllers, deps, stop.signal)
+  const running = runControllers(namedControllers(edgeControllers), deps, stop.signal)
   const ended = running.catch((error: unknown) => {
     if (!stop.signal.aborted) throw error
   })

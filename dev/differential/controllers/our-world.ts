@@ -2,6 +2,7 @@ import { linkedSignal, silentLogger, systemRandom } from '@skerry/base'
 import { createCluster, type Transport } from '@skerry/client'
 import {
   csrSigningController,
+  namedControllers,
   rootCaPublisher,
   runControllers,
   serviceAccountTokenController,
@@ -42,12 +43,13 @@ export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
     servingAuthority: authority,
     durationSecondsMax: 365 * 86_400,
   }
-  const configured = [
+  const all = [
+    ...namedControllers('all'),
     rootCaPublisher(ca),
     serviceAccountTokenController(ca),
     csrSigningController(signing),
   ]
-  const running = runControllers('all', { ...deps, cluster, configured }, scope.signal)
+  const running = runControllers(all, { ...deps, cluster }, scope.signal)
   const ended = running.catch((error: unknown) => {
     if (!scope.signal.aborted) throw error
   })

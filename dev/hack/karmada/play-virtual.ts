@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createMetrics, linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, type ClusterClient } from '@skerry/client'
-import { runControllers } from '@skerry/controllers'
+import { namedControllers, runControllers } from '@skerry/controllers'
 import { clusterResource } from '@skerry/fleet-kinds'
 import { allowVirtualClusters } from '@skerry/membership'
 import { runKarmadaAgent, type KarmadaAgentOptions } from '../../../roles/agent/karmada-agent.ts'
@@ -91,7 +91,7 @@ function startNamespaces({ transport }: Edge, signal: AbortSignal): AsyncDisposa
   const stop = linkedSignal(signal)
   const cluster = createCluster(transport, deps)
   const names = ['namespace-controller', 'serviceaccount-controller']
-  const running = runControllers(names, { ...deps, cluster }, stop.signal)
+  const running = runControllers(namedControllers(names), { ...deps, cluster }, stop.signal)
   return stopping(stop, running)
 }
 

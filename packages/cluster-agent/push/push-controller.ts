@@ -13,12 +13,12 @@ import {
   conditionOf,
   withCondition,
 } from '@skerry/fleet-kinds'
-import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
+import type { ResourceInterpreter } from '@skerry/interpreter'
 import { writeFinalizers } from '@skerry/membership'
 import type { ClusterReporterTiming } from '../report/cluster-reporter.ts'
 import { RunningClusters } from '../running-clusters.ts'
 import { isPushed } from './push-admission.ts'
-import { partFrom, pushCluster, type PushDeps } from './push-cluster.ts'
+import type { PushDeps } from './push-cluster.ts'
 import type { PushPlan, PushPlans } from './push-target.ts'
 import { clusterAgentBounds } from '../limits-table.ts'
 
@@ -41,8 +41,11 @@ export function createPushController(
       const running = new RunningClusters()
       let asked: Promise<ResourceInterpreter> | undefined
       // Created on first use, so that a hub without pushed clusters watches nothing for it.
-      const interpreter = (): Promise<ResourceInterpreter> =>
-        (asked ??= interpreterOf({ hub, informers, clock, random, log }, signal))
+      const create = async (): Promise<ResourceInterpreter> => {
+        const { interpreterOf } = await import('@skerry/interpreter')
+        return interpreterOf({ hub, informers, clock, random, log }, signal)
+      }
+      const interpreter = (): Promise<ResourceInterpreter> => (asked ??= create())
       const parts = { hub, interpreter, timing, clock, random, log }
       await runAll(signal, [
         (scope) => running.run(scope),
@@ -83,7 +86,11 @@ function definition(pushing: Pushing): ControllerDefinition {
       const { id } = cluster.spec
       await running.ensure(name, {
         version: JSON.stringify([cluster.metadata.uid, id, target]),
-        task: (scope) => pushCluster({ name, id, target }, parts, scope),
+        // Imported with the first cluster in push mode: most hubs have none.
+        async task(scope) {
+          const { pushCluster } = await import('./push-cluster.ts')
+          await pushCluster({ name, id, target }, parts, scope)
+        },
       })
       return { requeueAfterMs: lookAgainMs }
     },
@@ -110,6 +117,7 @@ async function part(
   try {
     if (plan && 'target' in plan) {
       const { target } = plan
+      const { partFrom } = await import('./push-cluster.ts')
       await partFrom({ name, id: cluster.spec.id, target }, { clock, log }, signal)
     }
   } catch (error) {

@@ -17,6 +17,7 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { untilSeen } from '@skerry/testing'
+import { namedControllers } from '../controllers-table.ts'
 import { runControllers } from '../run-controllers.ts'
 
 /** The fate of a pod on a test's node; `stuck` leaves it pending. */
@@ -57,13 +58,8 @@ export function startControllerWorld(options: WorldOptions): ControllerWorld {
     quiet(informers.run(scope.signal), scope.signal),
     quiet(
       runControllers(
-        options.controllers,
-        {
-          ...deps,
-          clock: options.clock ?? systemClock,
-          cluster,
-          configured: options.configured ?? [],
-        },
+        [...namedControllers(options.controllers), ...(options.configured ?? [])],
+        { ...deps, clock: options.clock ?? systemClock, cluster },
         scope.signal,
       ),
       scope.signal,

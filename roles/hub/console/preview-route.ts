@@ -9,7 +9,6 @@ import {
   overridePolicyResource,
   propagationPolicyResource,
 } from '@skerry/karmada-kinds'
-import { previewOverrides, previewPlacement } from '@skerry/propagation'
 import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { hubBounds } from '../limits-table.ts'
@@ -79,13 +78,16 @@ async function previewOf(
   { admitted, replicas }: Asked,
   signal: AbortSignal,
 ): Promise<object> {
+  // The rules of propagation are imported with the first question: most hubs are never asked.
   const allClusters = async () => (await hub.resource(clusterResource).list({}, signal)).items
   if (isKeyOf(propagation, kind)) {
     const policy = await policyOf(hub, { resource: propagation[kind], kind }, admitted, signal)
+    const { previewPlacement } = await import('@skerry/propagation')
     return { placement: previewPlacement(policy, await allClusters(), replicas) }
   }
   if (isKeyOf(overrides, kind)) {
     const policy = await policyOf(hub, { resource: overrides[kind], kind }, admitted, signal)
+    const { previewOverrides } = await import('@skerry/propagation')
     return { rules: previewOverrides(policy, await allClusters()) }
   }
   const kinds = [...Object.keys(propagation), ...Object.keys(overrides)]

@@ -2,17 +2,28 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Task } from '@skerry/base'
 import { createControllerMetrics, runAsLeader } from '@skerry/controller-runtime'
-import { runControllers } from '@skerry/controllers'
+import {
+  bootstrapSignerController,
+  csrCleanerController,
+  garbageCollector,
+  namespaceController,
+  runControllers,
+  serviceAccountController,
+  tokenCleanerController,
+} from '@skerry/controllers'
 import type { HubPart } from '../contract/hub-part.ts'
 
-/** The controllers of kube-controller-manager that a hub needs: it has objects and identities, but no workloads. */
+/**
+ * The controllers of kube-controller-manager that a hub needs: it has objects and identities, but no workloads. If they
+ * were found by name, the hub would load all others, too.
+ */
 const usual = [
-  'namespace-controller',
-  'serviceaccount-controller',
-  'garbage-collector-controller',
-  'certificatesigningrequest-cleaner-controller',
-  'bootstrap-signer-controller',
-  'token-cleaner-controller',
+  namespaceController,
+  serviceAccountController,
+  garbageCollector,
+  csrCleanerController,
+  bootstrapSignerController,
+  tokenCleanerController,
 ]
 
 /** Runs these and the controllers of the other parts; if there are several replicas, on one at a time. */
@@ -28,7 +39,7 @@ export function controllers(
       const deps = { cluster: hub.cluster, clock, random, log, metrics }
       const control: Task = async (scope) => {
         const configured = others.flatMap((part) => part.controllers?.(hub) ?? [])
-        await runControllers(usual, { ...deps, configured }, scope)
+        await runControllers([...usual, ...configured], deps, scope)
         scope.throwIfAborted()
       }
       if (!hasReplicas) return [control]

@@ -1,5 +1,5 @@
 import { createControllerMetrics } from '@skerry/controller-runtime'
-import { runControllers } from '@skerry/controllers'
+import { namedControllers, runControllers } from '@skerry/controllers'
 import { elsewhere, type SitePart } from '../contract/site-part.ts'
 
 export interface ControllersOptions {
@@ -21,8 +21,9 @@ export function controllers(
       const { clock, random, log } = context
       const configured = others.flatMap((part) => part.controllers?.(term) ?? [])
       metrics ??= createControllerMetrics(context.metrics)
-      const deps = { cluster, informers, events, clock, random, log, metrics, configured }
-      return [(scope) => runControllers('all', deps, scope)]
+      const deps = { cluster, informers, events, clock, random, log, metrics }
+      const all = [...namedControllers('all'), ...configured]
+      return [(scope) => runControllers(all, deps, scope)]
     },
   }
 }
