@@ -672,6 +672,12 @@ test('no test waits on the wall clock, is skipped for good or runs alone', () =>
     return handMadeWait.some((each) => each.test(text))
   })
   assert.deepEqual(waiting, handMadeWaits.toSorted())
+  // A slow machine reaches a deadline of a whole file in the middle of a good test.
+  const deadline = /^const \w+ = AbortSignal\.timeout\(/m
+  assert.deepEqual(
+    tests.filter((file) => file.endsWith('.test.ts') && deadline.test(read(file))),
+    [],
+  )
   const left = tests.filter((file) => /(?:test|it|describe)\.(?:skip|todo|only)\(/.test(read(file)))
   assert.deepEqual(left, [])
 })

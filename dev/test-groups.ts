@@ -9,12 +9,11 @@ export interface TestGroup {
 }
 
 /**
- * A file needs a process of its own if it has hooks of the root suite, a deadline that begins when it is loaded, changes
- * or measures the process, or executes itself. All others share one: starting Node and loading the product costs more
- * than most files' tests.
+ * A file needs a process of its own if it has hooks of the root suite, changes or measures the process, or executes
+ * itself. All others share one: starting Node and loading the product costs more than most files' tests.
  */
 const ownProcess =
-  /^(?:const \w+ = AbortSignal\.timeout|before|after|beforeEach|afterEach)\(|process\.(?:env|on|once|exit|chdir|argv|execArgv|memoryUsage)\b|globalThis\.|import\.meta\.filename|mock\.timers|getActiveResources/m
+  /^(?:before|after|beforeEach|afterEach)\(|process\.(?:env|on|once|exit|chdir|argv|execArgv|memoryUsage)\b|globalThis\.|import\.meta\.filename|mock\.timers|getActiveResources/m
 
 /**
  * Files that take over 20 s each. They come first, so that no processor is idle while the last of them ends.
