@@ -102,4 +102,35 @@ export const mutants: readonly Mutant[] = [
     find: 'if (this.#running.size >= watchesMax || this.#opensTooFast()) {',
     replace: 'if (this.#running.size >= watchesMax && this.#opensTooFast()) {',
   },
+  {
+    proof: 'a new login gets a new session, and ends the one that the browser had',
+    test: 'roles/hub/hub-console-sessions.test.ts',
+    file: 'packages/console-api/sessions/session-routes.ts',
+    find: `    if (former !== undefined) await deps.sessions.end(former)
+`,
+    replace: '',
+  },
+  {
+    proof:
+      'Secrets of sessions hold no credential, and a copy or an invention of one opens nothing',
+    test: 'roles/hub/hub-console-sessions.test.ts',
+    file: 'packages/console-api/sessions/session-record.ts',
+    find: 'if (!isMacOf(textOf(mac), text, hubKey)) return undefined',
+    replace: `if (!isMacOf(textOf(mac), text, hubKey) && text === '') return undefined`,
+  },
+  {
+    proof: 'a login leads to pages of the console alone, and a refused one back to the login page',
+    test: 'roles/hub/hub-console-issuer.test.ts',
+    file: 'packages/console-api/sessions/session-routes.ts',
+    find: `.test(path) ? path : '/console/'`,
+    replace: '.test(path) ? path : path',
+  },
+  {
+    proof:
+      'a write that a browser sends for a page of another site is refused, even without an Origin',
+    test: 'packages/apiserver/request/own-origin.test.ts',
+    file: 'packages/apiserver/request/own-origin.ts',
+    find: `if (site === 'cross-site' || site === 'same-site') {`,
+    replace: `if (site === 'cross-site') {`,
+  },
 ]

@@ -118,8 +118,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'a master whose connection broke in a step for another machine is opened again',
     test: `${engine}/run-steps.test.ts`,
     file: `${engine}/run-steps.ts`,
-    find: `const opened = step.place === 'master-for-each' ? deps.master : machine`,
-    replace: 'const opened = machine',
+    find: `step.place === 'master-for-each' || step.place === 'any-master'`,
+    replace: `step.place === 'any-master'`,
   },
   {
     proof: 'a machine that is reached through a jump host leaves on the same way',
@@ -186,7 +186,7 @@ export const mutants: readonly Mutant[] = [
     proof: 'the file of a machine on the master lets the site dial it, and goes again',
     test: `${ensure}/allow-dial.test.ts`,
     file: `${ensure}/allow-dial.ts`,
-    find: `  await must({ ...context, shell }, ['rm', '-f', '--', fileOf(machine)])
+    find: `    await must({ ...context, shell }, ['rm', '-f', '--', dialFile(machine).path])
 `,
     replace: '',
   },

@@ -229,8 +229,8 @@ export const mutants: readonly Mutant[] = [
     proof: 'proxies pass method, path, query and body on, and credentials never',
     test: 'packages/apiserver/subresources/backend/backend.test.ts',
     file: 'packages/apiserver/subresources/backend/proxy.ts',
-    find: 'headers: forwardedHeaders(request.headers),',
-    replace: 'headers: { ...request.headers },',
+    find: ': forwardedHeaders(request.headers),',
+    replace: ': { ...request.headers },',
   },
   {
     proof:
@@ -258,9 +258,9 @@ export const mutants: readonly Mutant[] = [
     proof: 'a person logs in with a browser, using PKCE, and with a new state and nonce each time',
     test: 'packages/client/oidc/oidc-issuer.test.ts',
     file: 'packages/client/oidc/oidc-issuer.ts',
-    find: `          nonce,
-          code_challenge:`,
-    replace: '          code_challenge:',
+    find: `      nonce,
+      code_challenge:`,
+    replace: '      code_challenge:',
   },
   {
     proof: 'only the browser with the state is heard, and only at the address that was given out',

@@ -163,8 +163,8 @@ export const mutants: readonly Mutant[] = [
       "a page of another origin writes nothing and opens no WebSocket with its reader's certificate",
     test: 'packages/apiserver/request/own-origin.test.ts',
     file: 'packages/apiserver/request/own-origin.ts',
-    find: 'if (origin === undefined || (readMethods.has(method) && !isUpgrade)) return',
-    replace: 'if (origin === undefined || readMethods.has(method)) return',
+    find: 'if (readMethods.has(method) && !isUpgrade) return',
+    replace: 'if (readMethods.has(method)) return',
   },
   {
     proof: `a definition's path of replicas reaches own members only`,

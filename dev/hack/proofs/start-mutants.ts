@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a cluster has its services below its own host name, too',
     test: 'roles/hub/hub-services.test.ts',
-    file: 'packages/gateway/proxy/forwarded-headers.ts',
+    file: 'packages/apiserver/contract/hub-cookies.ts',
     find: '(?:__host-|__secure-)?',
     replace: '(?:__secure-)?',
   },
