@@ -43,6 +43,11 @@ export const pageTable: readonly PageEntry[] = [
     link: { section: 'look', icon: 'search', title: (texts) => texts.search },
   },
   {
+    path: '/events',
+    page: lazy(async () => ({ default: (await import('../pages/events/page.tsx')).EventsPage })),
+    link: { section: 'look', icon: 'inbox', title: (texts) => texts.events },
+  },
+  {
     path: '/clusters/:cluster/:tab?',
     page: lazy(async () => ({ default: (await import('../pages/cluster/page.tsx')).ClusterPage })),
   },
@@ -65,6 +70,13 @@ export const pageTable: readonly PageEntry[] = [
       default: (await import('../pages/edge-cluster-form/page.tsx')).EdgeClusterFormPage,
     })),
     link: { section: 'grow', icon: 'add', title: (texts) => texts.newEdgeCluster },
+  },
+  {
+    path: '/virtual-clusters',
+    page: lazy(async () => ({
+      default: (await import('../pages/virtual-clusters/page.tsx')).VirtualClustersPage,
+    })),
+    link: { section: 'look', icon: 'layers', title: (texts) => texts.virtualClusters },
   },
   {
     path: '/connect',

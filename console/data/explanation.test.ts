@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { applicationPage, bindingOf, explainPath } from './explanation.ts'
+import { applicationPage, bindingName, bindingOf, explainPath } from './explanation.ts'
 
 test('an explanation is asked for by kind, group, namespace and name', () => {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' }
@@ -30,4 +30,5 @@ test('the address of an application leads back to its binding', () => {
     name: 'reader-clusterrole',
   })
   assert.equal(bindingOf('shop', 'web-deployment').namespace, 'shop')
+  assert.equal(bindingName('ClusterRole', 'system:Reader'), 'system.reader-clusterrole')
 })

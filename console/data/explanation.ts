@@ -97,3 +97,8 @@ export function applicationPage(binding: {
   const { namespace = '', name = '' } = binding
   return `/applications/${encodeURIComponent(namespace || '-')}/${encodeURIComponent(name)}`
 }
+
+/** Returns the name of an object's binding, as Karmada gives it: colons, which roles have, become dots. */
+export function bindingName(kind: string, name: string): string {
+  return `${name.replaceAll(':', '.')}-${kind}`.toLowerCase()
+}

@@ -3,7 +3,7 @@ import { useTexts } from '../words/language.ts'
 import type { ClusterState } from '../data/fleet.ts'
 import { partTexts } from './texts.ts'
 
-const shapes: Readonly<Record<ClusterState, string>> = {
+export const stateShapes: Readonly<Record<ClusterState, string>> = {
   ready: '●',
   working: '◐',
   degraded: '▲',
@@ -38,7 +38,7 @@ export function StateMark({ state, children }: StateMarkProps) {
   return (
     <span className={`mark tone-${tones[state]}`}>
       <span className="mark-shape" aria-hidden="true">
-        {shapes[state]}
+        {stateShapes[state]}
       </span>
       <span>{texts.states[state]}</span>
       {children === undefined ? undefined : <span className="mark-note">{children}</span>}
@@ -50,7 +50,7 @@ export function StateMark({ state, children }: StateMarkProps) {
 export function StateShape({ state }: { readonly state: ClusterState }) {
   return (
     <span className={`mark-shape tone-${tones[state]}`} aria-hidden="true">
-      {shapes[state]}
+      {stateShapes[state]}
     </span>
   )
 }

@@ -1,7 +1,10 @@
 import { useDeferredValue, useMemo } from 'react'
 import { Link, useLocation } from 'wouter'
+import { useWatched } from '../../data/console-context.tsx'
 import { standings } from '../../data/explanation.ts'
+import { tableRows } from '../../data/table-rows.ts'
 import { useUrlValues } from '../../data/use-url-values.ts'
+import { Age } from '../../parts/age.tsx'
 import { Empty } from '../../parts/answer-state.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
@@ -18,6 +21,7 @@ import {
 import { ExplanationFault } from './explanation-fault.tsx'
 import { texts as both, type ApplicationTexts } from './texts.ts'
 import { useExplanation } from './use-explanation.ts'
+import { sentSince, workPath, workSelector } from './work-selector.ts'
 
 /** Every cluster, with the reason why the object is there, waits, or is not there. */
 export function ClustersTab({ binding }: { readonly binding: Binding }) {
@@ -41,7 +45,8 @@ export function ClustersTab({ binding }: { readonly binding: Binding }) {
       ),
     [rows, isAll, text],
   )
-  const columns = useMemo(() => columnsOf(texts), [texts])
+  const since = useSince(binding)
+  const columns = useMemo(() => columnsOf(texts, since), [texts, since])
   const { apiVersion: _, kind, namespace, name } = binding.spec.resource
   const line = `skerry explain ${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`
   return (
@@ -81,7 +86,18 @@ export function ClustersTab({ binding }: { readonly binding: Binding }) {
   )
 }
 
-function columnsOf(texts: ApplicationTexts): Column<ApplicationRow>[] {
+/** Since when each cluster has been sent the object. A Table is small even if the objects are large. */
+function useSince(binding: Binding): ReadonlyMap<string, number> {
+  const selector = workSelector(binding)
+  const path = selector === undefined ? undefined : workPath(undefined, selector)
+  const view = useWatched(path, true)
+  return useMemo(() => sentSince(tableRows(view)), [view])
+}
+
+function columnsOf(
+  texts: ApplicationTexts,
+  since: ReadonlyMap<string, number>,
+): Column<ApplicationRow>[] {
   return [
     {
       key: 'cluster',
@@ -114,6 +130,15 @@ function columnsOf(texts: ApplicationTexts): Column<ApplicationRow>[] {
       isWide: true,
       sortBy: ({ overrides }) => overrides.length,
       cell: ({ overrides }) => overrides.map(({ policy, rule }) => `${policy}#${rule}`).join(', '),
+    },
+    {
+      key: 'since',
+      title: texts.since,
+      width: '84px',
+      isWide: true,
+      sortBy: ({ cluster }) => -(since.get(cluster) ?? 0),
+      cell: ({ cluster }) =>
+        since.has(cluster) ? <Age atMs={since.get(cluster)} isBare /> : undefined,
     },
     {
       key: 'why',

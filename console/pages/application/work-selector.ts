@@ -1,5 +1,6 @@
 /** The Works of a binding. Pure. */
 import { listPath } from '../../data/api-paths.ts'
+import type { TableRow } from '../../data/table-rows.ts'
 import type { Binding } from './application-rows.ts'
 
 export const works = { group: 'work.karmada.io', version: 'v1alpha1', resource: 'works' }
@@ -13,8 +14,23 @@ export function workSelector({
   return labels[label] === undefined ? undefined : `${label}=${labels[label]}`
 }
 
-/** Lists what one cluster is sent for a binding. Works of a cluster stand in a namespace of its own. */
-export function workPath(cluster: string, labelSelector: string): string {
+/** Works of a cluster stand in a namespace of its own. */
+const namespacePrefix = 'karmada-es-'
+
+/** Lists the Works of a binding, for one cluster or for all. */
+export function workPath(cluster: string | undefined, labelSelector: string): string {
   const query = new URLSearchParams({ labelSelector })
-  return `${listPath(undefined, works, `karmada-es-${cluster}`)}?${query.toString()}`
+  const namespace = cluster === undefined ? undefined : `${namespacePrefix}${cluster}`
+  return `${listPath(undefined, works, namespace)}?${query.toString()}`
+}
+
+/** Returns since when each cluster has had a Work, by the rows of their Table. */
+export function sentSince(rows: readonly TableRow[]): ReadonlyMap<string, number> {
+  return new Map(
+    rows.flatMap(({ metadata: { namespace = '', creationTimestamp = '' } }): [string, number][] =>
+      namespace.startsWith(namespacePrefix)
+        ? [[namespace.slice(namespacePrefix.length), Date.parse(creationTimestamp)]]
+        : [],
+    ),
+  )
 }

@@ -12,9 +12,19 @@ import { Overview } from './overview.tsx'
 import { ClusterEvents, ClusterNodes, ClusterObjects, ClusterWorkloads } from './resources.tsx'
 import { texts as both } from './texts.ts'
 import { Tunnel } from './tunnel.tsx'
+import { ClusterVirtual } from './virtual-tab.tsx'
 import { ClusterYaml } from './yaml.tsx'
 
-const tabKeys = ['overview', 'nodes', 'workloads', 'events', 'objects', 'tunnel', 'yaml'] as const
+const tabKeys = [
+  'overview',
+  'nodes',
+  'workloads',
+  'events',
+  'objects',
+  'virtual',
+  'tunnel',
+  'yaml',
+] as const
 
 type TabKey = (typeof tabKeys)[number]
 
@@ -24,6 +34,7 @@ const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => R
   workloads: ClusterWorkloads,
   events: ClusterEvents,
   objects: ClusterObjects,
+  virtual: ClusterVirtual,
   tunnel: Tunnel,
   yaml: ClusterYaml,
 }

@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { useUrlValues } from '../../data/use-url-values.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
+import { EventList } from '../../parts/event-list.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { KindBrowser } from '../../parts/kind-browser.tsx'
 import { ResourceTable } from '../../parts/resource-table.tsx'
@@ -8,7 +9,6 @@ import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
 
 const nodes = { group: '', version: 'v1', resource: 'nodes' }
-const events = { group: '', version: 'v1', resource: 'events' }
 
 const workloads = {
   pods: { group: '', version: 'v1', resource: 'pods' },
@@ -47,7 +47,7 @@ export function ClusterNodes({ cluster }: OfCluster) {
 }
 
 export function ClusterEvents({ cluster }: OfCluster) {
-  return <ResourceTable cluster={cluster} resource={events} isNamespaced />
+  return <EventList cluster={cluster} />
 }
 
 export function ClusterObjects({ cluster }: OfCluster) {

@@ -1,5 +1,5 @@
 /** The fleet at a glance: how many clusters are well, which ones need a look, and where they are. */
-import { useDeferredValue, useMemo } from 'react'
+import { lazy, Suspense, useDeferredValue, useMemo } from 'react'
 import { Link } from 'wouter'
 import {
   groupFleet,
@@ -11,8 +11,10 @@ import {
   type FleetRow,
   type GroupKey,
 } from '../../data/fleet.ts'
+import { placesObject, readPlaces, type PlacesObject } from '../../data/fleet-places.ts'
 import { useFleet } from '../../data/fleet-rows.ts'
 import { useUrlValues } from '../../data/use-url-values.ts'
+import { useWatchedObject } from '../../data/use-watched-object.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
@@ -25,6 +27,8 @@ import { partTexts } from '../../parts/texts.ts'
 import { useTexts } from '../../words/language.ts'
 import { attentionOrder } from './attention-order.ts'
 import { texts as both } from './texts.ts'
+
+const MapView = lazy(async () => ({ default: (await import('./map-view.tsx')).MapView }))
 
 export function FleetPage() {
   const texts = useTexts(both)
@@ -73,7 +77,9 @@ function FleetBody({ rows }: { readonly rows: readonly FleetRow[] }) {
     [rows, text, values.state],
   )
   const group = readGroup(values.group)
-  const groups = useMemo(() => groupFleet(filtered, group), [filtered, group])
+  const { object } = useWatchedObject<PlacesObject>(placesObject)
+  const places = useMemo(() => readPlaces(object), [object])
+  const isMap = places.size > 0 && values.view !== 'grid'
   return (
     <>
       <div className="bar">
@@ -83,12 +89,25 @@ function FleetBody({ rows }: { readonly rows: readonly FleetRow[] }) {
           onChange={(next) => setValues({ state: next.join(',') })}
         />
         <span className="page-space" />
-        <ChoiceField
-          label={texts.group}
-          value={group}
-          choices={groupChoices(rows, texts.groups)}
-          onChange={(next) => setValues({ group: next === 'region' ? '' : next })}
-        />
+        {places.size === 0 ? undefined : (
+          <ChoiceField
+            label={texts.view}
+            value={isMap ? 'map' : 'grid'}
+            choices={[
+              ['map', texts.map],
+              ['grid', texts.grid],
+            ]}
+            onChange={(view) => setValues({ view: view === 'grid' ? view : '' })}
+          />
+        )}
+        {isMap ? undefined : (
+          <ChoiceField
+            label={texts.group}
+            value={group}
+            choices={groupChoices(rows, texts.groups)}
+            onChange={(next) => setValues({ group: next === 'region' ? '' : next })}
+          />
+        )}
         <SearchField
           value={values.q ?? ''}
           label={texts.filter}
@@ -96,17 +115,34 @@ function FleetBody({ rows }: { readonly rows: readonly FleetRow[] }) {
         />
       </div>
       <Attention rows={filtered} />
-      <section aria-label={texts.places}>
-        {groups.slice(0, viewLimits.groupsMax).map((each) => (
-          <Place
-            key={each.name}
-            group={each}
-            groupKey={group}
-            isDense={rows.length > viewLimits.namedCells}
-          />
-        ))}
-      </section>
+      {isMap ? (
+        <Suspense fallback={<Loading />}>
+          <MapView rows={filtered} places={places} />
+        </Suspense>
+      ) : (
+        <Grid rows={filtered} groupKey={group} isDense={rows.length > viewLimits.namedCells} />
+      )}
     </>
+  )
+}
+
+interface GridProps {
+  readonly rows: readonly FleetRow[]
+  readonly groupKey: GroupKey
+  /** A large fleet shows shapes without names. */
+  readonly isDense: boolean
+}
+
+/** All clusters in groups. A region is divided further into its zones. */
+function Grid({ rows, groupKey, isDense }: GridProps) {
+  const texts = useTexts(both)
+  const groups = useMemo(() => groupFleet(rows, groupKey), [rows, groupKey])
+  return (
+    <section aria-label={texts.places}>
+      {groups.slice(0, viewLimits.groupsMax).map((group) => (
+        <Place key={group.name} group={group} groupKey={groupKey} isDense={isDense} />
+      ))}
+    </section>
   )
 }
 
@@ -143,7 +179,6 @@ function Attention({ rows }: { readonly rows: readonly FleetRow[] }) {
 interface PlaceProps {
   readonly group: FleetGroup
   readonly groupKey: GroupKey
-  /** A large fleet shows shapes without names. */
   readonly isDense: boolean
 }
 
@@ -151,6 +186,7 @@ interface PlaceProps {
 function Place({ group, groupKey, isDense }: PlaceProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
+  const zones = groupKey === 'region' ? groupFleet(group.rows, 'zone') : []
   const without =
     groupKey in texts.noPlace
       ? texts.noPlace[groupKey as keyof typeof texts.noPlace]
@@ -163,22 +199,38 @@ function Place({ group, groupKey, isDense }: PlaceProps) {
         {isState ? word : group.name === '' ? without : group.name}
         <span className="muted">{group.rows.length}</span>
       </h3>
-      <ul className={isDense ? 'cells is-dense' : 'cells'}>
-        {group.rows.map((row) => (
-          <li key={row.n}>
-            <Link
-              href={`/clusters/${encodeURIComponent(row.n)}`}
-              className={`cell-link state-${row.s}`}
-              aria-label={`${row.n}: ${words.states[row.s]}`}
-              title={cellTitle(row, words.states[row.s])}
-            >
-              <StateShape state={row.s} />
-              <span className="cell-name">{row.n}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      {zones.length < 2 ? (
+        <Cells rows={group.rows} isDense={isDense} />
+      ) : (
+        zones.map((zone) => (
+          <div key={zone.name} className="zone">
+            <p className="muted">{zone.name === '' ? texts.noPlace.zone : zone.name}</p>
+            <Cells rows={zone.rows} isDense={isDense} />
+          </div>
+        ))
+      )}
     </section>
+  )
+}
+
+function Cells({ rows, isDense }: Pick<GridProps, 'rows' | 'isDense'>) {
+  const words = useTexts(partTexts)
+  return (
+    <ul className={isDense ? 'cells is-dense' : 'cells'}>
+      {rows.map((row) => (
+        <li key={row.n}>
+          <Link
+            href={`/clusters/${encodeURIComponent(row.n)}`}
+            className={`cell-link state-${row.s}`}
+            aria-label={`${row.n}: ${words.states[row.s]}`}
+            title={cellTitle(row, words.states[row.s])}
+          >
+            <StateShape state={row.s} />
+            <span className="cell-name">{row.n}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
   )
 }
 

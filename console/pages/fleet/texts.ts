@@ -16,6 +16,13 @@ export const texts = inBoth({
     attention: 'Needs attention',
     allWell: 'Nothing needs attention: every cluster that reports is healthy.',
     places: 'Places',
+    view: 'Show as',
+    map: 'Map',
+    grid: 'Grid',
+    withoutPlace: (count: number) =>
+      count === 1
+        ? '1 cluster has no place on the map.'
+        : `${count} clusters have no place on the map.`,
     noPlace: {
       region: 'No region',
       zone: 'No zone',
@@ -38,6 +45,10 @@ export const texts = inBoth({
     attention: '需要关注',
     allWell: '没有需要关注的集群：所有已连接的集群都正常。',
     places: '位置',
+    view: '显示为',
+    map: '地图',
+    grid: '网格',
+    withoutPlace: (count: number) => `${count} 个集群在地图上没有位置。`,
     noPlace: {
       region: '无地域',
       zone: '无可用区',

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
 import { objectPage, objectPath, readObjectPage, type ObjectName } from '../../data/api-paths.ts'
 import { useWatched } from '../../data/console-context.tsx'
+import { applicationPage, bindingName } from '../../data/explanation.ts'
 import { asHubError } from '../../data/hub-error.ts'
 import { askJson } from '../../data/hub-request.ts'
 import {
@@ -14,6 +15,7 @@ import {
   podsPath,
   type PodOwner,
 } from '../../data/pod-containers.ts'
+import { claimant } from '../../data/policy-names.ts'
 import { useMay } from '../../data/rights.ts'
 import { useUrlValues } from '../../data/use-url-values.ts'
 import { viewLimits } from '../../limits-table.ts'
@@ -39,7 +41,11 @@ export function ObjectPage() {
   const tab = tabs.find((key) => key === params.tab) ?? 'yaml'
   const page = objectPage(cluster, object)
   return (
-    <PageFrame title={object.name} above={<Above cluster={cluster} object={object} />}>
+    <PageFrame
+      title={object.name}
+      above={<Above cluster={cluster} object={object} />}
+      actions={cluster === undefined ? <FleetLink object={object} /> : undefined}
+    >
       {tabs.length === 1 ? undefined : (
         <Tabs
           label={object.name}
@@ -56,6 +62,32 @@ export function ObjectPage() {
         <Containers cluster={cluster} object={object} tab={tab} />
       ) : undefined}
     </PageFrame>
+  )
+}
+
+/** An object, as far as it says which policy has claimed it. */
+interface ClaimedObject {
+  readonly kind?: string
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> }
+}
+
+/** Leads from an object of the hub to its places in the fleet, if a policy has claimed it. */
+function FleetLink({ object }: { readonly object: ObjectName }) {
+  const texts = useTexts(both)
+  const path = objectPath(undefined, object)
+  const { data } = useQuery({
+    queryKey: [path],
+    queryFn: ({ signal }) => askJson<ClaimedObject>(path, { signal }),
+  })
+  const isBinding = object.group === 'work.karmada.io'
+  if (data?.kind === undefined || isBinding || claimant(data) === undefined) return undefined
+  const { namespace, name } = object
+  const binding = bindingName(data.kind, name)
+  const page = applicationPage({ ...(namespace === undefined ? {} : { namespace }), name: binding })
+  return (
+    <Link href={page} className="button">
+      {texts.inFleet}
+    </Link>
   )
 }
 

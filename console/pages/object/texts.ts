@@ -3,6 +3,7 @@ import { inBoth } from '../../words/language.ts'
 export const texts = inBoth({
   en: {
     hub: 'Hub',
+    inFleet: 'Its places in the fleet',
     tabs: { yaml: 'YAML', logs: 'Logs', shell: 'Shell' },
     container: 'Container',
     allContainers: 'all',
@@ -24,6 +25,7 @@ export const texts = inBoth({
   },
   zh: {
     hub: '中心',
+    inFleet: '在舰队中的位置',
     tabs: { yaml: 'YAML', logs: '日志', shell: '终端' },
     container: '容器',
     allContainers: '全部',
