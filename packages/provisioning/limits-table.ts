@@ -182,6 +182,8 @@ export const edgeClusterBounds = Object.freeze({
   heartbeatMsDefault: 100,
   roundTripMsMax: 300,
   mastersMax: 3,
+  /** Further names of the API: the certificate of each master has all of them. */
+  apiNamesMax: 100,
   /** Above, a kubelet is not tested; below, a node has no room for the system's own pods. */
   podsPerNodeMin: 8,
   podsPerNodeMax: 500,

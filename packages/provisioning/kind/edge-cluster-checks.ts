@@ -1,4 +1,3 @@
-import { isIPv4 } from 'node:net'
 import {
   checkDnsLabel,
   checkDnsSubdomain,
@@ -22,11 +21,11 @@ import { importCauses, isImport } from './edge-cluster-import.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { mastersCauses } from './masters-checks.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
-import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
-import { numberOf, overlap, rangeOf } from './address-range.ts'
+import { edgeClusterBounds } from '../limits-table.ts'
 import { optionCauses } from './edge-option-checks.ts'
 import { longTextCauses } from './long-texts.ts'
-import { networkSizeOf, nodesMaxOf, whyNotPods } from './network-size.ts'
+import { networkCauses, serverCauses } from './network-checks.ts'
+import { nodesMaxOf } from './network-size.ts'
 import { packageCauses } from './package-checks.ts'
 import { taintCauses } from './taint-checks.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
@@ -80,60 +79,6 @@ function sizeCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   ).length
   if (texts <= machinesMax) return []
   return [fieldInvalid('spec.machines', texts, `must be at most ${machinesMax} machines`)]
-}
-
-function serverCauses({ hubServer, apiNames = [], networkInterface }: EdgeClusterSpec) {
-  const causes: StatusCause[] = []
-  if (hubServer !== undefined && !/^https:\/\/[\w.-]+(:\d{1,5})?\/?$/.test(hubServer)) {
-    causes.push(fieldInvalid('spec.hubServer', hubServer, 'must be https://<host>[:<port>]'))
-  }
-  for (const [at, name] of apiNames.entries()) {
-    const why = isIPv4(name) ? [] : checkDnsSubdomain(name)
-    causes.push(...why.map((each) => fieldInvalid(`spec.apiNames[${at}]`, name, each)))
-  }
-  if (networkInterface !== undefined && !/^[\w.][\w.-]{0,14}$/.test(networkInterface)) {
-    const why = 'must be the name of a network interface, such as eth0'
-    causes.push(fieldInvalid('spec.networkInterface', networkInterface, why))
-  }
-  return causes
-}
-
-function networkCauses({ network = {}, machines = [] }: Partial<EdgeClusterSpec>): StatusCause[] {
-  const { podCIDR, serviceCIDR, dnsDomain } = { ...edgeNetworkDefaults, ...network }
-  const pods = rangeOf(podCIDR)
-  const services = rangeOf(serviceCIDR)
-  const oddPods = network.podsPerNode === undefined ? undefined : whyNotPods(network.podsPerNode)
-  if (oddPods !== undefined) {
-    return [fieldInvalid('spec.network.podsPerNode', network.podsPerNode, oddPods)]
-  }
-  const { nodeBits, podsPerNode } = networkSizeOf({ network })
-  const causes: StatusCause[] = []
-  if (pods === undefined || pods.bits > nodeBits) {
-    const why = `must be an IPv4 range such as 10.42.0.0/16, with at most ${nodeBits} bits: each node has a /${nodeBits} for ${podsPerNode} pods`
-    causes.push(fieldInvalid('spec.network.podCIDR', podCIDR, why))
-  }
-  if (services === undefined || services.bits > 28) {
-    const why = 'must be an IPv4 range such as 10.43.0.0/16, with at most 28 bits'
-    causes.push(fieldInvalid('spec.network.serviceCIDR', serviceCIDR, why))
-  }
-  if (pods !== undefined && services !== undefined && overlap(pods, services)) {
-    const why = `must not overlap spec.network.podCIDR, ${podCIDR}`
-    causes.push(fieldInvalid('spec.network.serviceCIDR', serviceCIDR, why))
-  }
-  for (const { address } of machinesOf({ machines })) {
-    const own = isIPv4(address) ? { first: numberOf(address), bits: 32 } : undefined
-    for (const [field, range, text] of [
-      ['podCIDR', pods, podCIDR],
-      ['serviceCIDR', services, serviceCIDR],
-    ] as const) {
-      if (own === undefined || range === undefined || !overlap(own, range)) continue
-      const why = `contains the address of machine ${address}`
-      causes.push(fieldInvalid(`spec.network.${field}`, text, why))
-    }
-  }
-  const why = checkDnsSubdomain(dnsDomain)
-  causes.push(...why.map((each) => fieldInvalid('spec.network.dnsDomain', dnsDomain, each)))
-  return causes
 }
 
 function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
@@ -219,12 +164,12 @@ function isCleanPath(path: string | undefined): boolean {
   return !path.split('/').some((part) => part === '.' || part === '..')
 }
 
-function hookCauses(field: string, { when, configMap, key }: Hook): StatusCause[] {
+function hookCauses(field: string, { when, configMap, key }: Partial<Hook>): StatusCause[] {
   const causes: StatusCause[] = []
-  if (!['BeforeInstall', 'AfterInstall'].includes(when)) {
-    causes.push(fieldNotSupported(`${field}.when`, when, ['BeforeInstall', 'AfterInstall']))
+  if (when === undefined || !['BeforeInstall', 'AfterInstall'].includes(when)) {
+    causes.push(fieldNotSupported(`${field}.when`, when ?? '', ['BeforeInstall', 'AfterInstall']))
   }
-  causes.push(...objectName(`${field}.configMap`, configMap))
+  causes.push(...objectName(`${field}.configMap`, configMap ?? ''))
   causes.push(...keyCauses(`${field}.key`, key))
   return causes
 }

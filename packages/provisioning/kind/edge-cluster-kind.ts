@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { edgeNetworkDefaults } from '../limits-table.ts'
 import {
   ageOf,
@@ -264,8 +265,10 @@ const strategy = {
   },
   validate: (object) => edgeClusterCauses(edgeClusterOf(object)),
   validateUpdate(next, old) {
-    const causes = edgeClusterCauses(edgeClusterOf(next))
     const [after, before] = [edgeClusterOf(next), edgeClusterOf(old)]
+    // An object that was accepted by older rules can still be annotated, and deleted.
+    if (isDeepStrictEqual(after.spec, before.spec)) return []
+    const causes = edgeClusterCauses(after)
     return [...causes, ...fixedCauses(after, before), ...importFixedCauses(after, before)]
   },
 } satisfies Strategy

@@ -8,6 +8,8 @@ import {
   type StatusCause,
 } from '@skerry/api'
 import { edgeClusterBounds, provisioningBounds } from '../limits-table.ts'
+import { whyBehindRange } from './network-checks.ts'
+import type { EdgeClusterSpec, EdgeNetwork } from './edge-cluster.ts'
 import type { AddOn, EdgeOptions, EdgeProxy, RegistryMirror } from './edge-options.ts'
 
 const { addOnsMax, endpointsMax, noProxyMax, registriesMax } = edgeClusterBounds
@@ -15,13 +17,14 @@ const { machinesAtOnceMax } = provisioningBounds.engine
 
 /** Returns everything that is wrong with the further fields of a spec, each with its field. */
 export function optionCauses({
+  network,
   mode,
   machinesAtOnce,
   version,
   proxy,
   registries = [],
   addons = [],
-}: EdgeOptions): StatusCause[] {
+}: EdgeOptions & Pick<EdgeClusterSpec, 'network'>): StatusCause[] {
   const causes: StatusCause[] = []
   if (mode !== undefined && !['Make', 'Check'].includes(mode)) {
     causes.push(fieldNotSupported('spec.mode', mode, ['Make', 'Check']))
@@ -36,7 +39,7 @@ export function optionCauses({
   if (version !== undefined && !/^\w[\w.+-]{0,63}$/.test(version)) {
     causes.push(fieldInvalid('spec.version', version, 'must be a version such as 0.1.0'))
   }
-  if (proxy !== undefined) causes.push(...proxyCauses(proxy))
+  if (proxy !== undefined) causes.push(...proxyCauses(proxy, network))
   causes.push(...tooMany('spec.registries', registries, registriesMax))
   causes.push(...tooMany('spec.addons', addons, addOnsMax))
   const shown = registries.slice(0, registriesMax)
@@ -75,12 +78,10 @@ function twice(field: string, names: readonly string[]): StatusCause[] {
   })
 }
 
-function proxyCauses({
-  httpProxy,
-  httpsProxy,
-  noProxy = [],
-  credentials,
-}: EdgeProxy): StatusCause[] {
+function proxyCauses(
+  { httpProxy, httpsProxy, noProxy = [], credentials }: EdgeProxy,
+  network: EdgeNetwork | undefined,
+): StatusCause[] {
   const causes: StatusCause[] = []
   if (httpProxy === undefined && httpsProxy === undefined) {
     causes.push(fieldRequired('spec.proxy', 'httpProxy or httpsProxy must be set'))
@@ -89,7 +90,8 @@ function proxyCauses({
     ['httpProxy', httpProxy],
     ['httpsProxy', httpsProxy],
   ] as const) {
-    const why = url === undefined ? undefined : whyNoProxy(url)
+    if (url === undefined) continue
+    const why = whyNoProxy(url) ?? whyBehindRange({ ...(network && { network }) }, url)
     // The value is not shown: it may hold a password.
     if (why !== undefined) causes.push(fieldInvalid(`spec.proxy.${name}`, '[not shown]', why))
   }

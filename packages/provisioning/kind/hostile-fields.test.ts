@@ -58,15 +58,15 @@ function edgeWith(path: Path, text: string): EdgeCluster {
   }
 }
 
-function setAt(into: Record<string | number, unknown>, path: Path, text: string): void {
+function setAt(into: Record<string | number, unknown>, path: Path, value: unknown): void {
   const [name = '', ...rest] = path
   if (rest.length === 0) {
-    into[name] = text
+    into[name] = value
     return
   }
   into[name] ??= typeof rest[0] === 'number' ? [] : {}
   // Containers are records and lists only.
-  setAt(into[name] as Record<string | number, unknown>, rest, text)
+  setAt(into[name] as Record<string | number, unknown>, rest, value)
 }
 
 /** Texts for people, and names that are only compared. */
@@ -105,5 +105,21 @@ for (const path of paths.filter((each) => !free.has(fieldText(each)))) {
         `${JSON.stringify(text).slice(0, 60)}: ${JSON.stringify(causes).slice(0, 300)}`,
       )
     }
+  })
+}
+
+/** Returns every path that a path begins with and that ends at a part with fields. */
+function partsOf(path: Path): Path[] {
+  return path.flatMap((name, at) => (typeof name === 'string' ? [path.slice(0, at)] : [])).slice(1)
+}
+
+const parts = new Map(paths.flatMap(partsOf).map((path) => [fieldText(path), path]))
+
+for (const [field, path] of parts) {
+  test(`spec${field} without any field is judged, not stumbled over`, () => {
+    const edge = edgeWith(path, '')
+    // Its fields are only walked through.
+    setAt(edge.spec as unknown as Record<string, unknown>, path, {})
+    assert.ok(Array.isArray(edgeClusterCauses(edge)))
   })
 }

@@ -114,6 +114,24 @@ const refused: readonly [what: string, spec: EdgeClusterSpec, field: string, why
     /address of a machine/,
   ],
   [
+    "a virtual IP that is the hub's",
+    { ...specOf('mmm', virtual()), hubServer: 'https://10.0.0.100:7443' },
+    'spec.highAvailability.address',
+    /address of the hub/,
+  ],
+  [
+    "a virtual IP that is a jump host's",
+    {
+      ...specOf('mmm', virtual()),
+      machines: specOf('mmm').machines.map((block) => ({
+        ...block,
+        jump: { address: '10.0.0.100', credentials },
+      })),
+    },
+    'spec.highAvailability.address',
+    /address of a jump host/,
+  ],
+  [
     'a virtual IP with a name',
     specOf('mmm', virtual({ address: 'vip.example.com' })),
     'spec.highAvailability.address',

@@ -1,14 +1,14 @@
 import { isIPv4 } from 'node:net'
 import {
-  checkDnsSubdomain,
   fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
   type StatusCause,
 } from '@skerry/api'
-import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
-import { numberOf, overlap, rangeOf } from './address-range.ts'
+import { edgeClusterBounds } from '../limits-table.ts'
+import { jumpsOf } from './edge-cluster-ways.ts'
+import { rangeAround, whyNoHost } from './network-checks.ts'
 import type { EdgeClusterSpec, HighAvailability, MachineRole } from './edge-cluster.ts'
 import { machinesOf } from './machine-addresses.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
@@ -111,24 +111,22 @@ function addressCauses(
   const field = 'spec.highAvailability.address'
   const wrong = (why: string): StatusCause => fieldInvalid(field, address, why)
   if (type === 'Balancer' && !isIPv4(address)) {
-    // The last label of a name is never a number.
-    const why = /(^|\.)\d+$/.test(address)
-      ? ['must be an IPv4 address or a DNS name']
-      : checkDnsSubdomain(address)
-    return why.map(wrong)
+    return whyNoHost(address).map(wrong)
   }
   if (!isIPv4(address)) return [wrong('must be an IPv4 address that no machine has')]
   const odd = whyNoMachine(address)
   if (odd !== undefined) return [wrong(odd)]
   const causes: StatusCause[] = []
-  const { podCIDR, serviceCIDR } = { ...edgeNetworkDefaults, ...spec.network }
-  const own = { first: numberOf(address), bits: 32 }
-  for (const [name, text] of Object.entries({ podCIDR, serviceCIDR })) {
-    const range = rangeOf(text)
-    if (range === undefined || !overlap(own, range)) continue
-    causes.push(wrong(`must not be in spec.network.${name}, ${text}`))
-  }
+  const range = rangeAround(spec, address)
+  if (range !== undefined) causes.push(wrong(`must not be in ${range}`))
   if (type !== 'VirtualIP') return causes
+  if (jumpsOf(spec).some((jump) => jump.address === address)) {
+    causes.push(wrong('is the address of a jump host: a virtual IP is unused before'))
+  }
+  if (spec.hubServer !== undefined && URL.canParse(spec.hubServer)) {
+    const isHubs = new URL(spec.hubServer).hostname === address
+    if (isHubs) causes.push(wrong('is the address of the hub: a virtual IP is unused before'))
+  }
   if (machinesOf(spec).some((machine) => machine.address === address)) {
     causes.push(wrong('is the address of a machine: a virtual IP moves between them'))
   }
