@@ -197,7 +197,7 @@ export class EdgeHub implements AsyncDisposable {
       'the audit log': await readFile(audit, 'utf8'),
       'an object of the hub': await this.kubectl(
         'get',
-        'edgeclusters,configmaps,events',
+        'edgeclusters,edgejobs,edgejobclusters,configmaps,events',
         '-A',
         '-o',
         'yaml',

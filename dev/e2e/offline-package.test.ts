@@ -13,6 +13,7 @@ import {
   packageWithProgram,
   type BuiltPackage,
 } from './offline-packages.ts'
+import { assertKeepsSecrets } from './keeps-secrets.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
@@ -57,6 +58,10 @@ async function tell(t: TestContext, all: Story): Promise<void> {
     ],
     ['its own sources and lists of packages are what they were', keepsSources],
     ['a package that was changed on the machine is refused', refusesChanged],
+    [
+      'no login that came with a package is written anywhere',
+      ({ hub, machine }) => assertKeepsSecrets(hub, [machine], [machine.passwords.keeper]),
+    ],
     ['a deletion leaves no part of the package', leavesNothing],
   ]
   for (const [title, act] of steps) await t.test(title, () => act(all))

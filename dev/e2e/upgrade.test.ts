@@ -9,11 +9,15 @@ import { test } from 'node:test'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { EdgeHub } from './edge-hub.ts'
 import { exampleArchives } from './example-archives.ts'
+import { assertKeepsSecrets } from './keeps-secrets.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
 const namespace = 'edges'
 const name = 'branch-7'
+const registryPassword = `r3gistry p@ss:'"$%/\\`
+const auth = Buffer.from(`till:${registryPassword}`).toString('base64')
+const login = { auth }
 
 interface Story {
   readonly hub: EdgeHub
@@ -56,6 +60,9 @@ test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
     await configures(all)
     assert.deepEqual(await containerOf(all), before)
   })
+  await t.test('no job has written a password or a token anywhere', () =>
+    assertKeepsSecrets(hub, [machine], [machine.passwords.root, registryPassword, auth]),
+  )
 })
 
 async function makeCluster({ hub, machine }: Story): Promise<void> {
@@ -184,18 +191,22 @@ async function upgrades(all: Story): Promise<void> {
 
 async function pulls({ hub }: Story): Promise<void> {
   const script = join(import.meta.dirname, 'registry-process.ts')
-  const words = ['none', '', '', hub.host.address]
+  const words = ['basic', 'till', '', hub.host.address]
   const child = hub.host.start([process.execPath, script, ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, REGISTRY_PASSWORD: registryPassword },
   })
   assert.ok(child.stdout)
   const limit = { signal: AbortSignal.timeout(60_000) }
   const [port] = await once(createInterface({ input: child.stdout }), 'line', limit)
   const endpoints = [`http://${hub.host.address}:${port}`]
+  const auths = { [`${hub.host.address}:${port}`]: login, 'registry.example': login }
+  await hub.setSecret('registry', { '.dockerconfigjson': JSON.stringify({ auths }) })
   await hub.patchSpec({ registries: [{ host: 'registry.example', endpoints }] })
   await hub.untilPhase('Ready')
   const image = 'registry.example/test/app:v1'
-  const made = await hub.skerry('pull-images', name, '--image', image, '--wait', '-n', namespace)
+  const pull = ['pull-images', name, '--image', image, '--pull-secret', 'registry']
+  const made = await hub.skerry(...pull, '--wait', '-n', namespace)
   assert.equal(made.exitCode, 0, made.stderr)
   // Nothing else pulls it.
   await hub.applyToSite(`

@@ -15,6 +15,7 @@ import {
   type TestMachine,
 } from '@skerry/testing'
 import { EdgeHub, type SeenEdge } from './edge-hub.ts'
+import { assertKeepsSecrets } from './keeps-secrets.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
@@ -61,6 +62,10 @@ test('nodes by a jump host and by the site', { skip, timeout: 400_000 }, async (
   await t.test('the site may dial the one machine, and nothing else', async () => {
     const allowed = await master.ask(['sh', '-c', 'head -n 9 /etc/skerry/allow-dial.d/*'])
     assert.equal(allowed, `${sited.address}:22\n`)
+  })
+  await t.test('no login of a machine or a jump host is written anywhere', () => {
+    const roots = machines.map(({ passwords }) => passwords.root)
+    return assertKeepsSecrets(hub, [master, jumped, sited], [...roots, master.passwords.keeper])
   })
   await t.test('a machine behind a jump host leaves on the same way, and is clean', async () => {
     succeeds(await hub.skerry('edge-cluster', 'remove-node', ...key, jumped.address, '--wait'))

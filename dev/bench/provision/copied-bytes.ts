@@ -66,6 +66,7 @@ async function install(shell: StepShell, hub: HubSide, signal: AbortSignal): Pro
     known: () => [],
     record: () => undefined,
     shellOf: async () => shell,
+    alone: (act) => act(),
     hub,
     print: () => undefined,
     conceal: () => undefined,

@@ -34,6 +34,8 @@ export interface StepContext extends HubContext {
   readonly master: PlannedMachine
   /** Opens a machine, or returns it if this round has opened it already. */
   readonly shellOf: (machine: PlannedMachine) => Promise<Shell>
+  /** Acts while no other step of this cluster does so: masters are started again one after another. */
+  readonly alone: <T>(act: () => Promise<T>) => Promise<T>
 }
 
 /** The context of a step that is done on the master for one machine, which may be out of reach. */

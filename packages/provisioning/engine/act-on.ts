@@ -5,6 +5,7 @@ import { ChangedDisks } from './changed-disks.ts'
 import type { Masters } from './masters.ts'
 import type { StepInstance } from './plan-steps.ts'
 import type { StatusBook } from './status-book.ts'
+import type { Turn } from './turn.ts'
 
 interface Place {
   readonly masters: Masters
@@ -12,6 +13,7 @@ interface Place {
     readonly open: (machine: PlannedMachine, signal: AbortSignal) => Promise<Shell>
   }
   readonly book: StatusBook
+  readonly turn: Turn
   /** Whether an attempt before may have changed machines: its work may not be on their disks yet. */
   readonly isRepeated?: boolean
   /** Called when its machine is open, and the step may change it. */
@@ -26,14 +28,15 @@ export async function actOn(
 ): Promise<string> {
   const { step, text } = instance
   if (step.place === 'hub') return step.act(context)
-  const { masters, shells, isRepeated = false } = place
+  const { masters, shells, turn, isRepeated = false } = place
   const isOfItself = step.place === 'master'
   const master = isOfItself ? instance.machine : await masters.choose(instance, context.signal)
   if (master === undefined) throw new Error(`Cannot run step ${text}: it has no master`)
   const disks = new ChangedDisks(isRepeated)
   const shellOf = async (one: PlannedMachine): Promise<Shell> =>
     disks.watch(one, await shells.open(one, context.signal))
-  const result = await actOnMachines(instance, { ...context, master, shellOf }, place)
+  const alone = <T>(act: () => Promise<T>): Promise<T> => turn.take(act, context.signal)
+  const result = await actOnMachines(instance, { ...context, master, shellOf, alone }, place)
   if (step.onlyReads !== true) await disks.outliveCuts(context.signal)
   return result
 }

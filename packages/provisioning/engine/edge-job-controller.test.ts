@@ -398,6 +398,19 @@ test('no master is upgraded when another one has failed after the checks', async
   assert.equal(scene.machine('10.0.0.1').restarts, 0)
 })
 
+test('no master is configured when another one has failed after the checks', async () => {
+  await using scene = await Scene.start(threeMasters, 3)
+  scene.onStep = (text) => {
+    if (text === 'before Configure@10.0.0.1') scene.machine('10.0.0.3').hasHealthyMember = false
+  }
+  await scene.create({ configure: { site: { metricsAPI: false } }, timeoutSeconds: 20 })
+  const job = await scene.untilPhase('Failed')
+  assert.match(job.status?.message ?? '', /10\.0\.0\.1: .*etcd would lose its quorum/)
+  const first = scene.machine('10.0.0.1')
+  assert.equal(first.files.get('/etc/skerry/site-options.env'), undefined)
+  assert.equal(first.restarts, 0)
+})
+
 for (const isAway of [false, true]) {
   const state = isAway ? 'is away' : 'has not caught up'
   test(`no master is upgraded while another one ${state}, since etcd would lose its quorum`, async () => {

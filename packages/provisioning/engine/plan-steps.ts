@@ -164,6 +164,7 @@ export function readySteps(
     hub: false,
     turn: false,
     machines: new Set<string>(),
+    failed: new Set<string>(),
   }
   const ready: StepInstance[] = []
   for (const instance of instances) {
@@ -190,7 +191,8 @@ export function readySteps(
     if (isOfAll) blocked.all = true
     if (machine?.role === 'Master') blocked.hub = true
     // One that has failed is for a person, and holds up nobody else.
-    if (step.inTurn === true && status.state !== 'Failed') blocked.turn = true
+    if (status.state === 'Failed') blocked.failed.add(machine?.address ?? '')
+    if (step.inTurn === true && !blocked.failed.has(machine?.address ?? '')) blocked.turn = true
     // Others that are not for each machine hold up readers, too: they come between them.
     const isForEach = step.place === 'machines' || step.place === 'master-for-each'
     if (!isForEach && isOfAll && step.onlyReads !== true) blocked.reading = true

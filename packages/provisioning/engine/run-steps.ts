@@ -21,6 +21,7 @@ import { Masters } from './masters.ts'
 import { isLook, readySteps, type StepInstance } from './plan-steps.ts'
 import type { Redactor } from './redactor.ts'
 import type { StatusBook } from './status-book.ts'
+import { Turn } from './turn.ts'
 import {
   StepError,
   StepHeld,
@@ -77,6 +78,7 @@ export async function runSteps(
   const isWoken = (status: StepStatus): boolean => isLook(status) && !looked.has(stepText(status))
   using scope = linkedSignal(signal)
   const chooser = new Masters(deps)
+  const turn = new Turn()
   const atOnce = deps.edge.spec.machinesAtOnce ?? bounds.machinesAtOnce
   try {
     for (;;) {
@@ -92,7 +94,7 @@ export async function runSteps(
         )
           continue
         looked.add(instance.text)
-        const run = runStep(instance, { ...deps, pace, chooser }, scope.signal).finally(() =>
+        const run = runStep(instance, { ...deps, pace, chooser, turn }, scope.signal).finally(() =>
           running.delete(instance.text),
         )
         // Every error is waited for below; this keeps one from ending the process meanwhile.
@@ -113,6 +115,7 @@ export async function runSteps(
 interface PacedRun extends RunDeps {
   readonly pace: RunPace
   readonly chooser: Masters
+  readonly turn: Turn
 }
 
 async function runStep(instance: StepInstance, deps: PacedRun, signal: AbortSignal): Promise<void> {

@@ -2,8 +2,7 @@ import type { EdgeCluster } from '../kind/edge-cluster.ts'
 import { apiPortDefault, frontOf } from '../kind/made-masters.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { addressOf } from './commands.ts'
-import { untilServed } from './serving-site.ts'
-import { startUnit } from './site.ts'
+import { applySettings, restartSite } from './restart-site.ts'
 import { apiWords, envText, readSiteWords, siteOptionsFile, splitApiWords } from './site-options.ts'
 
 /** The name of the step, by which it knows that it has been done before. */
@@ -36,9 +35,13 @@ export async function setApiNames(context: MachineContext): Promise<string> {
   const front = frontOf(edge.spec)
   const told = `${apiNames.length} names besides the addresses${front === undefined ? '' : `, and ${front.address}`}`
   const { own, others } = splitApiWords(words)
-  if (new Set(wanted).symmetricDifference(new Set(own)).size === 0) return `${told}, as before`
-  await shell.write(siteOptionsFile, envText([...others, ...wanted]), 0o600)
-  await startUnit('skerry-site', context)
-  await untilServed(context)
-  return told
+  const isNew = new Set(wanted).symmetricDifference(new Set(own)).size > 0
+  const isRestarted = await applySettings(context, {
+    isNew,
+    async write() {
+      if (isNew) await shell.write(siteOptionsFile, envText([...others, ...wanted]), 0o600)
+    },
+    restart: () => restartSite(context),
+  })
+  return isRestarted ? told : `${told}, as before`
 }

@@ -90,7 +90,7 @@ test('a machine that lists odd names in the directory of mirrors loses nothing e
   const removed = shell.commands
     .filter(([program]) => program === 'rm')
     .map((words) => words.at(-1))
-  assert.deepEqual(removed, ['/etc/skerry/registries/quay.io'])
+  assert.deepEqual(removed, ['/etc/skerry/registries/quay.io', '/etc/skerry/owed-restart'])
 })
 
 test('units that run are started again when the proxy is another, and only then', async () => {

@@ -5,6 +5,7 @@ import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 import { proxyFiles, readProxyTexts } from './proxy.ts'
 import { hostsFiles, registryDirectory } from './registries.ts'
+import { applySettings, restartSite } from './restart-site.ts'
 
 /** The name of the step, by which it knows that it has been done before. */
 export const configureName = 'ConfigureMachine'
@@ -24,10 +25,15 @@ export async function configureMachine(context: MachineContext): Promise<string>
   const { edge, shell } = context
   const { environment, apt } = await readProxyTexts(context)
   const before = await textOf(proxyFiles.environment, context)
-  await shell.write(proxyFiles.environment, environment, 0o600)
-  await shell.write(proxyFiles.apt, apt, 0o600)
-  await writeRegistries(context)
-  if (settingsIn(before) !== settingsIn(environment)) await restartUnits(context)
+  await applySettings(context, {
+    isNew: settingsIn(before) !== settingsIn(environment),
+    async write() {
+      await shell.write(proxyFiles.environment, environment, 0o600)
+      await shell.write(proxyFiles.apt, apt, 0o600)
+      await writeRegistries(context)
+    },
+    restart: () => restartUnits(context),
+  })
   const { proxy, registries = [] } = edge.spec
   const { httpProxy, httpsProxy } = proxy ?? {}
   const used = [...new Set([httpProxy, httpsProxy])].filter((url) => url !== undefined)
@@ -65,11 +71,12 @@ async function writeRegistries(context: MachineContext): Promise<void> {
 
 async function restartUnits(context: MachineContext): Promise<void> {
   const timeoutMs = provisioningBounds.steps.startMsMax
-  for (const unit of ['skerry-site', 'skerry-node']) {
-    const active = await context.shell.run(['systemctl', 'is-active', '--quiet', unit], {
-      signal: context.signal,
-      keepsFiles: true,
-    })
-    if (active.exitCode === 0) await must(context, ['systemctl', 'restart', unit], { timeoutMs })
-  }
+  if (await isActive('skerry-site', context)) await restartSite(context)
+  if (!(await isActive('skerry-node', context))) return
+  await must(context, ['systemctl', 'restart', 'skerry-node'], { timeoutMs })
+}
+
+async function isActive(unit: string, { shell, signal }: MachineContext): Promise<boolean> {
+  const command = ['systemctl', 'is-active', '--quiet', unit] as const
+  return (await shell.run(command, { signal, keepsFiles: true })).exitCode === 0
 }

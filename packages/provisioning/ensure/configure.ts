@@ -2,6 +2,7 @@ import { StepError, type JobOrder, type MachineContext } from '../contract/step.
 import type { Configuration } from '../kind/edge-job.ts'
 import { must, places } from './commands.ts'
 import { exists, jobFiles, keepOnce, putBack, readSmall } from './job-files.ts'
+import { requireQuorum } from './member-health.ts'
 import { envText } from './site-options.ts'
 import { awaitMachine, rolesOf, startRoles, type Marks, type Role } from './start-roles.ts'
 
@@ -11,6 +12,7 @@ const variable = 'SKERRY_OPTIONS'
 export function configure(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
     const roles = configuredRoles(order, context)
+    if (roles.includes('site')) await requireQuorum(order, context)
     for (const role of roles) {
       await keepOptions(order, role, context)
       await context.shell.write(pathOf(role), optionsText(order, role), 0o600)

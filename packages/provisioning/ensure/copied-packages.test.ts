@@ -74,6 +74,7 @@ async function copy(files: readonly DigestedFile[]): Promise<string> {
     shell,
     hub,
     shellOf: async () => shell,
+    alone: (act) => act(),
     print: () => undefined,
     conceal: () => undefined,
     known: () => [],

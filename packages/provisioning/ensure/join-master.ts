@@ -62,6 +62,8 @@ export async function joinWitness(context: MachineContext): Promise<string> {
 export async function awaitMaster(context: MachineContext): Promise<string> {
   const { machine, shell } = context
   await untilServed(context)
+  // Those that were allowed while this master joined have reached the others alone.
+  await writeDials(context)
   const certificate = `${places.data}/site/agent/agent.crt`
   const otherwise = `the agent of ${machine.address} has not registered at the hub; read "journalctl -u skerry-site" there`
   await untilTrue(() => exists(context, certificate), { msMax: readyMsMax, otherwise }, context)

@@ -22,8 +22,16 @@ const answering =
   (words) =>
     words.join(' ').startsWith(start) ? result : undefined
 
+/** A machine with a site and a node. */
+function machineOf(answer?: FakeAnswer): FakeShell {
+  const shell = fakeShell(answer)
+  shell.files.set('/var/lib/skerry/site/admin.kubeconfig', 'of the administrator')
+  shell.files.set('/etc/systemd/system/skerry-node.service', 'the unit')
+  return shell
+}
+
 test('the master cordons, drains and deletes the node of a machine that nobody opens', async () => {
-  const master = fakeShell()
+  const master = machineOf()
   const known = [leaving]
   const context = contextOn('10.0.0.9', { known, shells: { '10.0.0.1': master } })
   assert.equal(await cordonNode(context), 'node shop-9 gets no further pods')
@@ -38,7 +46,7 @@ test('the master cordons, drains and deletes the node of a machine that nobody o
 })
 
 test('a dead machine is deleted with its pods', async () => {
-  const master = fakeShell()
+  const master = machineOf()
   const known = [{ ...leaving, isDead: true }]
   const context = contextOn('10.0.0.9', { known, shells: { '10.0.0.1': master } })
   assert.equal(await deleteNode(context), 'node shop-9 and its pods are gone')
@@ -48,7 +56,7 @@ test('a dead machine is deleted with its pods', async () => {
 test('a budget that keeps a pod is the message of the step, which may be tried again', async () => {
   const why =
     'skerry: Cannot drain node shop-9: pod default/web may not be evicted: The disruption budget web needs 1 healthy pods and has 1 currently'
-  const master = fakeShell(
+  const master = machineOf(
     answering('/usr/local/bin/skerry machine drain-node', { exitCode: 1, stderr: `${why}\n` }),
   )
   const context = contextOn('10.0.0.9', { known: [leaving], shells: { '10.0.0.1': master } })
@@ -69,7 +77,7 @@ const nothingToDo: readonly [what: string, known: MachineStatus[], result: RegEx
 ]
 for (const [what, known, result] of nothingToDo) {
   test(`the site is not asked for a machine that ${what}`, async () => {
-    const master = fakeShell()
+    const master = machineOf()
     const context = contextOn('10.0.0.9', { known, shells: { '10.0.0.1': master } })
     assert.match(await drainNode(context), result)
     assert.match(await deleteNode(context), result)
@@ -78,21 +86,21 @@ for (const [what, known, result] of nothingToDo) {
 }
 
 test('a master without a site has no node to remove', async () => {
-  const master = fakeShell(answering('test -e', { exitCode: 1 }))
+  const master = fakeShell()
   const context = contextOn('10.0.0.9', { known: [leaving], shells: { '10.0.0.1': master } })
   assert.match(await deleteNode(context), /10\.0\.0\.1 has no site/)
   assert.deepEqual(machineWords(master), [])
 })
 
 test('the agent of a node is stopped for this boot and the next; a machine without one is left alone', async () => {
-  const shell = fakeShell()
+  const shell = machineOf()
   const shells = { '10.0.0.9': shell }
   assert.equal(
     await stopNode(contextOn('10.0.0.9', { known: [leaving], shells })),
     'the node has stopped',
   )
   assert.equal(ran(shell).at(-1), 'systemctl disable --now --quiet skerry-node.service')
-  const bare = { '10.0.0.9': fakeShell(answering('test -e', { exitCode: 1 })) }
+  const bare = { '10.0.0.9': fakeShell() }
   const context = contextOn('10.0.0.9', { known: [leaving], shells: bare })
   assert.equal(await stopNode(context), 'the machine has no node')
   assert.equal(bare['10.0.0.9'].commands.length, 1)

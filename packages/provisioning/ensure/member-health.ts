@@ -1,5 +1,5 @@
 import type { Shell } from '../contract/shell.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
+import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
 import { isOnEtcd } from '../kind/masters-checks.ts'
 import { membersAt, voterNamed } from './members.ts'
 import { nodeNameOf } from './node-name.ts'
@@ -41,4 +41,12 @@ export async function whyNoRestart(context: MachineContext): Promise<string | un
   if (others.length < needed || others.length - missing.length >= needed) return undefined
   const names = missing.map((each) => each.name).join(', ')
   return `etcd would lose its quorum without ${name}, because ${names} is not healthy`
+}
+
+/** Rejects with a StepError if a job may not start the site of a master again: another master may have failed since the check. */
+export async function requireQuorum({ job }: JobOrder, context: MachineContext): Promise<void> {
+  if (job.spec.checks?.health === false) return
+  const why = await whyNoRestart(context)
+  if (why === undefined) return
+  throw new StepError(`${context.machine.address}: ${why}: put it right first`)
 }

@@ -1,8 +1,8 @@
-import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
+import type { JobOrder, MachineContext } from '../contract/step.ts'
 import { ask, must, places } from './commands.ts'
 import { backupStore } from './backup-store.ts'
 import { jobFiles, jobsDirectory, exists, keepOnce, readSmall } from './job-files.ts'
-import { whyNoRestart } from './member-health.ts'
+import { requireQuorum } from './member-health.ts'
 import { wantedProgram, type WantedProgram } from './program-on-machine.ts'
 import { awaitMachine, hasMark, rolesOf, startRoles, type Marks } from './start-roles.ts'
 
@@ -25,14 +25,6 @@ export function switchProgram(order: JobOrder): (context: MachineContext) => Pro
     await startRoles(order, rolesOf(context), context)
     return `${wanted.program.version} starts`
   }
-}
-
-/** Another master may have failed since this one was checked. */
-async function requireQuorum({ job }: JobOrder, context: MachineContext): Promise<void> {
-  if (job.spec.checks?.health === false) return
-  const why = await whyNoRestart(context)
-  if (why !== undefined)
-    throw new StepError(`${context.machine.address}: ${why}: put it right first`)
 }
 
 async function isRunning(wanted: WantedProgram, context: MachineContext): Promise<boolean> {

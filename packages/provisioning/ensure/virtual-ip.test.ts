@@ -74,6 +74,7 @@ test('an address outside the network of the masters is refused before anything i
 test('the address goes when nobody asks for it any more', async () => {
   const { context, shell } = contextFor(undefined)
   shell.files.set(file, 'x')
+  shell.files.set('/etc/systemd/system/skerry-virtual-ip.service', 'the unit')
   await setVirtualIp(context)
   assert.equal(shell.files.has(file), false)
   assert.ok(systemctl(shell).includes('systemctl disable --now --quiet skerry-virtual-ip'))

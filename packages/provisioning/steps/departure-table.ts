@@ -1,16 +1,25 @@
 import { forbidDial, isDiallable } from '../ensure/allow-dial.ts'
 import { cleanMachine } from '../ensure/clean-machine.ts'
 import { cordonNode, deleteNode, drainNode, stopNode } from '../ensure/leave-node.ts'
-import { removeMember } from '../ensure/remove-member.ts'
+import { checkQuorum, removeMember } from '../ensure/remove-member.ts'
 import type { MachineStatus } from '../kind/edge-cluster.ts'
 import type { Step } from '../contract/step.ts'
 
 const hasNode = ({ node, role }: MachineStatus): boolean => node !== undefined && role !== 'Witness'
+const isMember = ({ role }: MachineStatus): boolean => role !== 'Node'
 const answers = ({ isDead }: MachineStatus): boolean => isDead !== true
 const hasLivingNode = (status: MachineStatus): boolean => hasNode(status) && answers(status)
 
 /** Every step by which a machine leaves a cluster that goes on without it, in order. */
 export const departure: readonly Step[] = [
+  {
+    name: 'CheckQuorum',
+    does: 'see that the etcd of the masters can decide without its vote; change nothing',
+    needs: [],
+    place: 'master-for-each',
+    appliesTo: isMember,
+    act: checkQuorum,
+  },
   {
     name: 'CordonNode',
     does: 'keep further pods off the node',
@@ -48,7 +57,7 @@ export const departure: readonly Step[] = [
     does: 'take its vote in the etcd of the masters, unless the others could not decide without it',
     needs: ['DeleteNode'],
     place: 'master-for-each',
-    appliesTo: ({ role }) => role !== 'Node',
+    appliesTo: isMember,
     inTurn: true,
     act: removeMember,
   },

@@ -58,6 +58,10 @@ class FakeMachine {
   isInEtcd = false
   /** False: its etcd has not caught up with the others since it was started. */
   hasHealthyMember = true
+  /** Options with which its node ends at once. */
+  refusedOptions: string | undefined
+  /** Commands that it does not know. */
+  readonly unknown: string[] = []
   /** The version of the schema of its store, and how often it was restored. */
   schema = 1
   restored = 0
@@ -138,6 +142,8 @@ class FakeMachine {
       if (!this.isInEtcd) this.schema = program.schema
     }
     const options = this.files.get(`/etc/skerry/${role}-options.env`) ?? 'SKERRY_OPTIONS='
+    const isRefused = this.refusedOptions !== undefined && options.includes(this.refusedOptions)
+    if (role === 'node' && isRefused) return
     const environment = [`SKERRY_PROGRAM=${version}`, options.trim()]
     this.roles.set(role, {
       pid: (this.#pids += 1),
@@ -159,9 +165,10 @@ class FakeMachine {
     if (name.endsWith('/launcher'))
       return this.#skerry(versionIn(this.files.get(name) ?? ''), words)
     const act = commands[name]
-    return act === undefined
-      ? failed(`unknown command ${command.join(' ')}`, 127)
-      : act(this, options.input === undefined ? words : [...words, String(options.input)])
+    if (act !== undefined)
+      return act(this, options.input === undefined ? words : [...words, String(options.input)])
+    this.unknown.push(command.join(' '))
+    return failed(`unknown command ${command.join(' ')}`, 127)
   }
 
   #skerry(version: string, words: readonly string[]): RunResult {
@@ -224,6 +231,15 @@ class FakeMachine {
 
   nowSeconds(): number {
     return Math.floor(this.#clock.now() / 1_000)
+  }
+
+  /** Everything that is left when a job has ended, except for moments. */
+  state(): unknown {
+    const files = [...this.files].filter(([path]) => !path.endsWith('/since'))
+    const { version, schema, address } = this
+    const ordered = Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    const roles = [...this.roles.keys()].toSorted()
+    return { address, version, schema, roles, files: ordered, pulled: new Set(this.pulled) }
   }
 
   below(directory: string): string[] {

@@ -13,7 +13,7 @@ export type FakeAnswer = (
   files: Map<string, string>,
 ) => Partial<RunResult> | undefined
 
-/** Makes a machine whose commands are answered as told; `cat` and `ls -A` know its files. */
+/** Makes a machine whose commands are answered as told; `cat`, `test -e` and `ls -A` know its files. */
 export function fakeShell(answer: FakeAnswer = () => undefined): FakeShell {
   const files = new Map<string, string>()
   const modes = new Map<string, number>()
@@ -46,6 +46,10 @@ function ofFiles(
   if (program === 'cat') {
     const stdout = files.get(path)
     return stdout === undefined ? { exitCode: 1, stderr: 'No such file' } : { stdout }
+  }
+  if (program === 'test') {
+    const isThere = [...files.keys()].some((each) => each === path || each.startsWith(`${path}/`))
+    return { exitCode: isThere ? 0 : 1 }
   }
   if (program === 'ls') {
     const below = [...files.keys()].filter((each) => each.startsWith(`${path}/`))

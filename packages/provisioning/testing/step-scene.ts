@@ -50,6 +50,7 @@ export function stepScene(options: SceneOptions = {}): StepScene {
     shell,
     hub: hubWith(values),
     shellOf: async () => shell,
+    alone: (act) => act(),
     print: (text) => void printed.push(text),
     conceal: (secrets) => void concealed.push(...secrets),
     known: () => known,

@@ -64,6 +64,7 @@ export function contextOn(address: string, scene: TargetScene): MachineContext {
     machine,
     hub: scene.hub as HubSide, // a step of these tests asks what the scene has
     shellOf,
+    alone: (act) => act(),
     shell: scene.shells[address] ?? closedShell,
     known: () => scene.known,
     record(facts) {
