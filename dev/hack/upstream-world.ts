@@ -33,7 +33,8 @@ export async function startUpstreamWorld(): Promise<StoryWorld & AsyncDisposable
   }
 }
 
-async function watchPaths(subject: Subject, paths: readonly string[]): Promise<Stillness> {
+/** Observes these lists in real time. */
+export async function watchPaths(subject: Subject, paths: readonly string[]): Promise<Stillness> {
   const connection = connect(subject)
   let changedMs = performance.now()
   const readers: EventReader[] = []

@@ -6,3 +6,5 @@
  */
 export { runEdgeApps } from './run-edge-apps.ts'
 export { removeEdgeApps } from './definitions/install-definitions.ts'
+export { definitionOf, type DefinedKind } from './definitions/definition.ts'
+export { edgeSystems } from './edge-systems-table.ts'

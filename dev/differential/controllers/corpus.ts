@@ -6,10 +6,10 @@ import { parseCheckpoints } from './golden.ts'
 import type { Checkpoint } from './play-story.ts'
 import { parseStory, type Story } from './story.ts'
 
-const root = import.meta.dirname
+const ownRoot = import.meta.dirname
 
-/** Reads every story, or those whose name contains one of the given parts. */
-export function readStories(parts: readonly string[] = []): Story[] {
+/** Reads every story of a directory, or those whose name contains one of the given parts. */
+export function readStories(parts: readonly string[] = [], root: string = ownRoot): Story[] {
   return globSync('*.story', { cwd: join(root, 'stories') })
     .map((file) => basename(file, '.story'))
     .toSorted()
@@ -17,13 +17,13 @@ export function readStories(parts: readonly string[] = []): Story[] {
     .map((name) => parseStory(name, readFileSync(join(root, 'stories', `${name}.story`), 'utf8')))
 }
 
-export function goldenPath(story: string): string {
+export function goldenPath(story: string, root: string = ownRoot): string {
   return join(root, 'golden', `${story}.golden`)
 }
 
 /** Reads the recorded actions of upstream's controllers. */
-export function readGolden(story: string): Checkpoint[] {
-  const path = goldenPath(story)
+export function readGolden(story: string, root: string = ownRoot): Checkpoint[] {
+  const path = goldenPath(story, root)
   if (!existsSync(path))
     throw new Error(
       `Cannot replay ${story}: record it first (node_modules/.bin/node dev/hack/controllers.ts record)`,

@@ -7,6 +7,7 @@ import {
   runControllers,
   serviceAccountTokenController,
 } from '@skerry/controllers'
+import type { BackgroundController } from '@skerry/controller-runtime'
 import { simulatedClock, startTestApiServer, type SimulatedClock } from '@skerry/testing'
 import { settleMsMax, type StoryWorld } from './story-world.ts'
 
@@ -19,8 +20,10 @@ const idleTurns = 20
 const stepMs = 100
 const longStepMs = 1_000
 
-/** Starts our API server and all controllers in this process, in simulated time. */
-export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
+/** Starts our API server and all controllers in this process, and these further ones, in simulated time. */
+export async function startOurWorld(
+  further: readonly BackgroundController[] = [],
+): Promise<StoryWorld & AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
   // The clock starts at a whole second, so that stories and controllers that round to seconds always round by
   // the same amount.
@@ -48,6 +51,7 @@ export async function startOurWorld(): Promise<StoryWorld & AsyncDisposable> {
     rootCaPublisher(ca),
     serviceAccountTokenController(ca),
     csrSigningController(signing),
+    ...further,
   ]
   const running = runControllers(all, { ...deps, cluster }, scope.signal)
   const ended = running.catch((error: unknown) => {

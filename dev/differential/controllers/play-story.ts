@@ -27,7 +27,7 @@ export interface Checkpoint {
 
 /** Plays a story in its own namespace and leaves nothing behind. Throws Error if a step cannot be done. */
 export async function playStory(story: Story, world: StoryWorld): Promise<Checkpoint[]> {
-  using api = await connectStory(world.subject, story.name)
+  using api = await connectStory(world.subject, story.name, world.kinds)
   const play: Play = { story, world, api, names: new StoryNames(), made: [], stillness: undefined }
   await startNamespace(play)
   const checkpoints: Checkpoint[] = []

@@ -24,12 +24,20 @@ export interface StoryApi extends Disposable {
   list(resource: string, query?: string): Promise<KubeFields[]>
 }
 
-export async function connectStory(subject: Subject, namespace: string): Promise<StoryApi> {
-  const kinds = preferredKinds(await builtinKinds())
+/** The part of a kind that its requests need. */
+export type StoryKind = Pick<Kind, 'group' | 'version' | 'kind' | 'resource' | 'isNamespaced'>
+
+/** `further` are kinds of custom resources. */
+export async function connectStory(
+  subject: Subject,
+  namespace: string,
+  further: readonly StoryKind[] = [],
+): Promise<StoryApi> {
+  const kinds = preferredKinds([...(await builtinKinds()), ...further])
   const connection = connect(subject)
-  const kindOf = (resource: string): Kind => {
+  const kindOf = (resource: string): StoryKind => {
     const kind = kinds.get(resource)
-    if (!kind) throw new RangeError(`Cannot find "${resource}": no built-in resource has this name`)
+    if (!kind) throw new RangeError(`Cannot find "${resource}": no resource has this name`)
     return kind
   }
   const pathOf = (reference: string): string => {
@@ -87,9 +95,9 @@ function withMetadata(value: unknown): KubeFields {
 }
 
 /** Prefers the core group's kind of each resource, and the newest version. */
-function preferredKinds(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {
-  const rank = ({ group, version }: Kind): string => `${group === '' ? 1 : 0} ${version}`
-  const found = new Map<string, Kind>()
+function preferredKinds(kinds: readonly StoryKind[]): ReadonlyMap<string, StoryKind> {
+  const rank = ({ group, version }: StoryKind): string => `${group === '' ? 1 : 0} ${version}`
+  const found = new Map<string, StoryKind>()
   for (const kind of kinds) {
     const known = found.get(kind.resource)
     if (!known || rank(known) < rank(kind)) found.set(kind.resource, kind)
@@ -97,7 +105,7 @@ function preferredKinds(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {
   return found
 }
 
-function collectionPath(kind: Kind, namespace: string): string {
+function collectionPath(kind: StoryKind, namespace: string): string {
   const { group, version, resource, isNamespaced } = kind
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   return isNamespaced ? `${root}/namespaces/${namespace}/${resource}` : `${root}/${resource}`

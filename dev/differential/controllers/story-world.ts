@@ -1,8 +1,11 @@
 import type { Subject } from '../subject.ts'
+import type { StoryKind } from './story-api.ts'
 
 /** A cluster that stories are played in: an API server and its controllers, ours or upstream's. */
 export interface StoryWorld {
   readonly subject: Subject
+  /** Custom resources that its stories use. */
+  readonly kinds?: readonly StoryKind[]
   /** Milliseconds since the Unix epoch, as the controllers see them. */
   now(): number
   /** Lets simulated or real time pass. */

@@ -32,7 +32,7 @@ const { groupsMax } = edgeAppsBounds.childPlan
 
 /** Creates the controller of one kind of applications. */
 export function appController<T extends App>(kind: AppKind<T>): ControllerDefinition {
-  const seen: Applied = new RecentMap(appliedMax)
+  const seen: Seen = { applied: new RecentMap(appliedMax), removed: new RecentMap(appliedMax) }
   return {
     name: kind.controller,
     watches: [
@@ -50,8 +50,13 @@ export function appController<T extends App>(kind: AppKind<T>): ControllerDefini
   }
 }
 
-/** Maps the uid of a child to what was applied, and the generation that the server made of it. */
-type Applied = RecentMap<string, { hash: string; generation: number | undefined }>
+/** The controller's own writes of children, by their uid. */
+interface Seen {
+  /** The hash of the content, and the generation that the server made of it. */
+  readonly applied: RecentMap<string, { hash: string; generation: number | undefined }>
+  /** Deleted children that the informer may still have: the server's answer does not say that they are gone. */
+  readonly removed: RecentMap<string, true>
+}
 
 function appsOfChild<T extends App>(
   kind: AppKind<T>,
@@ -94,7 +99,7 @@ function appsOfNode<T extends App>(
 
 interface Look<T extends App> {
   readonly kind: AppKind<T>
-  readonly seen: Applied
+  readonly seen: Seen
   readonly key: string
 }
 
@@ -139,7 +144,7 @@ function tooMany({ groups }: AppReading): AppReading['problem'] {
 
 interface Planning<T extends App> {
   readonly kind: AppKind<T>
-  readonly seen: Applied
+  readonly seen: Seen
   readonly app: T
   readonly reading: AppReading
 }
@@ -152,12 +157,13 @@ function planOf<T extends App>(
   const namespace = app.metadata.namespace ?? ''
   return planChildren({
     ...reading,
+    groups: new Map(reading.groups.map((group) => [group.name, group])),
     owner: app,
     children: informer.byIndex(byControllerUid, app.metadata.uid ?? ''),
     nowMs: context.clock.now(),
     named: (name) => informer.get({ namespace, name }),
     isAsApplied: ({ metadata }, hash) => {
-      const known = seen.get(metadata.uid ?? '')
+      const known = seen.applied.get(metadata.uid ?? '')
       return known?.hash === hash && known.generation === metadata.generation
     },
   })
@@ -165,7 +171,7 @@ function planOf<T extends App>(
 
 interface Acting<T extends App> {
   readonly kind: AppKind<T>
-  readonly seen: Applied
+  readonly seen: Seen
   readonly app: T
 }
 
@@ -225,14 +231,16 @@ async function carryOut<T extends App>(
     const { manifest } = act
     const { metadata } = await applyChild({ ...act, client }, signal)
     const hash = appliedHash(manifest) ?? ''
-    seen.set(metadata.uid ?? '', { hash, generation: metadata.generation })
+    seen.applied.set(metadata.uid ?? '', { hash, generation: metadata.generation })
     return
   }
   const { name = '', uid = '' } = act.child.metadata
   if (act.act === 'remove') {
-    seen.delete(uid)
+    if (seen.removed.get(uid)) return
     const how = { propagationPolicy: 'Background', preconditions: { uid } } as const
     await ifThere(client.delete({ name, namespace, ...how }, signal))
+    seen.applied.delete(uid)
+    seen.removed.set(uid, true)
     return
   }
   const patch = { metadata: { uid, annotations: { [annotations.vanished]: act.at } } }
@@ -279,18 +287,25 @@ async function writeStatus<T extends App>(
     ...(states.length > 0 ? { groups: states } : {}),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   }
-  tellNews({ kind, app, reading, states }, context)
+  tellNews({ kind, app, reading, states }, children, context)
   if (equalJson(app.status ?? {}, status)) return
   await ifThere(context.client(kind.resource).updateStatus({ ...app, status }, signal))
 }
 
 /** Tells once what a person should know; the status goes on showing it. */
-function tellNews<T extends App>({ app, states }: Report<T>, { events }: ControllerContext): void {
+function tellNews<T extends App>(
+  { kind, app, states }: Report<T>,
+  children: readonly Child[],
+  { events }: ControllerContext,
+): void {
   const known = new Map(app.status?.groups?.map((each) => [each.name, each]))
-  for (const { name, phase, reason = phase, message = '' } of states) {
+  for (const { name, child, phase, reason = phase, message = '' } of states) {
     if (phase !== 'Refused' && phase !== 'Vanished') continue
     const old = known.get(name)
-    if (old?.phase === phase && old.reason === reason) continue
-    events.event(app, { type: 'Warning', reason, message: name ? `${name}: ${message}` : message })
+    if (old?.phase === phase && old.reason === reason && old.message === message) continue
+    const isThere = children.some(({ metadata }) => metadata.name === child)
+    const word = child === '' ? undefined : kind.refusedReason?.(isThere)
+    const text = name === '' ? message : `${name}: ${message}`
+    events.event(app, { type: 'Warning', reason: word ?? reason, message: text })
   }
 }

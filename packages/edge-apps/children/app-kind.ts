@@ -51,6 +51,8 @@ export interface AppKind<T extends App> {
   /** The labels of nodes that decide which groups there are. */
   readonly nodeKeys: (app: T) => readonly string[]
   readonly read: (app: T, world: AppWorld) => AppReading
+  /** Returns the reason of an event about a refused child, if the original has one word for all. */
+  readonly refusedReason?: (isThere: boolean) => string
   /** Returns the fields of the status that are the original's. */
   readonly statusOf: (app: T, view: StatusView) => Readonly<Record<string, unknown>>
 }

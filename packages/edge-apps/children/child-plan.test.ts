@@ -51,7 +51,9 @@ function view(changes: Partial<ChildrenView>): ChildrenView {
   const names = changes.wanted?.map(({ group }) => group) ?? []
   return {
     owner,
-    groups: names.map((name) => ({ name, nodeSelector: {}, nodes: 1, readyNodes: 1 })),
+    groups: new Map(
+      names.map((name) => [name, { name, nodeSelector: {}, nodes: 1, readyNodes: 1 }]),
+    ),
     wanted: [],
     children: [],
     policy: groupPolicyOf({}),
@@ -113,7 +115,7 @@ test('a group whose nodes are all away is pending and does not block the others'
   ]
   const plan = shortPlan({
     policy,
-    groups,
+    groups: new Map(groups.map((group) => [group.name, group])),
     wanted: [wanted('a', 'a:2'), wanted('b', 'a:2')],
     children: [child('a', 'busy'), child('b', 'done')],
   })

@@ -35,7 +35,7 @@ export interface GroupState {
 
 export interface ChildrenView {
   readonly owner: KubeObject
-  readonly groups: readonly Group[]
+  readonly groups: ReadonlyMap<string, Group>
   /** The children, in the order in which groups are updated. */
   readonly wanted: readonly WantedChild[]
   /** The objects that the owner controls. */
@@ -148,8 +148,7 @@ function stepOf(step: Omit<Step, 'isChanged'>, { isAsApplied }: ChildrenView): S
 function planUpdates(steps: readonly Step[], view: ChildrenView, { acts, states }: Plan): void {
   const { policy } = view
   const max = policy.updatingMax(steps.length)
-  const ready = new Map(view.groups.map(({ name, readyNodes }) => [name, readyNodes]))
-  const isAway = ({ group }: WantedChild): boolean => group !== '' && ready.get(group) === 0
+  const isAway = ({ group }: WantedChild): boolean => view.groups.get(group)?.readyNodes === 0
   let updating = steps.filter(
     ({ wanted, existing, isChanged }) => !isChanged && !isAway(wanted) && !isComplete(existing),
   ).length
@@ -209,8 +208,7 @@ function stateOf(
   { group, name }: WantedChild,
   { groups }: ChildrenView,
 ): Omit<GroupState, 'phase'> {
-  const known = groups.find((each) => each.name === group)
-  const { nodes, readyNodes } = known ?? {}
+  const { nodes, readyNodes } = groups.get(group) ?? {}
   return {
     name: group,
     child: name,

@@ -1,3 +1,4 @@
+import { equalJson } from '@skerry/api'
 import { resources } from '@skerry/client'
 import {
   anyChildren,
@@ -17,6 +18,7 @@ export const serviceGridKind: AppKind<ServiceGrid> = {
   children: anyChildren(resources.services),
   nodeKeys: () => [],
   read: readServiceGrid,
+  refusedReason: errorOf,
   statusOf: (_grid, view) => statusOf(view),
 }
 
@@ -51,7 +53,7 @@ function annotationsOf({ metadata }: ServiceGrid, key: string): Record<string, s
 /** SuperEdge shows the errors alone; here a condition goes when its error does. */
 function statusOf({ states, children }: StatusView): Record<string, unknown> {
   const refused = states.filter(({ phase }) => phase === 'Refused')
-  const type = children.length === 0 ? 'CreateError' : 'UpdateError'
+  const type = errorOf(children.length > 0)
   const conditions = refused.map(({ message = '' }) => ({
     type,
     status: 'True',
@@ -59,5 +61,10 @@ function statusOf({ states, children }: StatusView): Record<string, unknown> {
     message,
   }))
   const loadBalancer = children[0]?.status?.['loadBalancer'] ?? {}
-  return { ...(conditions.length === 0 ? {} : { conditions }), loadBalancer }
+  if (conditions.length > 0) return { conditions, loadBalancer }
+  return equalJson(loadBalancer, {}) ? {} : { loadBalancer }
+}
+
+function errorOf(isThere: boolean): string {
+  return isThere ? 'UpdateError' : 'CreateError'
 }

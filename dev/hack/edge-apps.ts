@@ -1,0 +1,113 @@
+/**
+ * Plays the stories of dev/differential/edge-apps with SuperEdge's controller and with ours. Development only.
+ *   node dev/hack/edge-apps.ts record [names]    writes what SuperEdge's does to dev/differential/edge-apps/golden
+ *   node dev/hack/edge-apps.ts replay [names]    compares ours with what was recorded
+ * Both work on our API server, with our other controllers. Needs the Go toolchain and its module proxy to record.
+ */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, resources } from '@skerry/client'
+import { runControllers } from '@skerry/controllers'
+import { definitionOf } from '@skerry/edge-apps'
+import { startTestApiServer } from '@skerry/testing'
+import { formatDifference } from '../differential/compare.ts'
+import {
+  compareCheckpoints,
+  goldenPath,
+  readGolden,
+  readStories,
+} from '../differential/controllers/corpus.ts'
+import { formatCheckpoints } from '../differential/controllers/golden.ts'
+import { playStory } from '../differential/controllers/play-story.ts'
+import type { StoryWorld } from '../differential/controllers/story-world.ts'
+import { explanationOf } from '../differential/edge-apps/explained-differences.ts'
+import {
+  definedKinds,
+  startEdgeStories,
+  storyKinds,
+  storyRoot,
+} from '../differential/edge-apps/edge-world.ts'
+import { runProgram } from './upstream/run-program.ts'
+import { buildSuperedge } from './upstream/superedge-build.ts'
+import { watchPaths } from './upstream-world.ts'
+
+/** SuperEdge's controller says nothing when it has read the cluster. */
+const startMs = 5_000
+
+const [command = '', ...names] = process.argv.slice(2)
+const stories = readStories(names, storyRoot)
+if (command === 'record') await record()
+else if (command === 'replay') await replay()
+else {
+  console.error('Say record or replay; the first lines of this file tell how')
+  process.exitCode = 2
+}
+
+async function record(): Promise<void> {
+  await using world = await startSuperedge()
+  for (const story of stories) {
+    const checkpoints = await playStory(story, world)
+    await writeFile(goldenPath(story.name, storyRoot), formatCheckpoints(checkpoints))
+    console.log(`${story.name}: recorded ${checkpoints.length} chapters`)
+  }
+}
+
+async function replay(): Promise<void> {
+  await using world = await startEdgeStories()
+  for (const story of stories) {
+    const golden = readGolden(story.name, storyRoot)
+    const found = compareCheckpoints(story.name, golden, await playStory(story, world))
+    const rest = found.filter((each) => explanationOf(each) === undefined)
+    console.log(`${story.name}: ${rest.length} of ${found.length} differences are unexplained`)
+    for (const { chapter, object, ...each } of rest) {
+      console.log(formatDifference({ exchange: `${chapter} · ${object}`, ...each }))
+    }
+    if (rest.length > 0) process.exitCode = 1
+  }
+}
+
+/** Starts our API server and controllers with SuperEdge's controller of grids, in real time. */
+async function startSuperedge(): Promise<StoryWorld & AsyncDisposable> {
+  const definitions = definedKinds.map(definitionOf)
+  const program = await buildSuperedge(definitions)
+  await using stack = new AsyncDisposableStack()
+  const api = stack.use(
+    await startTestApiServer({
+      withAccess: true,
+      namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'edge-system'],
+    }),
+  )
+  const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
+  const cluster = createCluster(api.transport, { ...deps, userAgent: 'stories' })
+  const scope = stack.use(linkedSignal(new AbortController().signal))
+  const running = runControllers('all', { ...deps, cluster }, scope.signal)
+  const ended = running.catch((error: unknown) => {
+    if (!scope.signal.aborted) throw error
+  })
+  stack.defer(async () => {
+    scope.abort(new Error('The stories are over'))
+    await ended
+  })
+  for (const definition of definitions) {
+    await cluster.resource(resources.customResourceDefinitions).create(definition, scope.signal)
+  }
+  stack.use(
+    await runProgram({
+      path: program,
+      args: [`--kubeconfig=${api.kubeconfigPath}`, '--leader-elect=false', '--v=2'],
+      logPath: join(api.kubeconfigPath, '../superedge.log'),
+    }),
+  )
+  await sleep(startMs)
+  const owned = stack.move()
+  return {
+    subject: api,
+    kinds: storyKinds,
+    now: () => Date.now(),
+    pass: (ms) => sleep(ms),
+    observe: (paths) => watchPaths(api, paths),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
