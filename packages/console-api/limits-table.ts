@@ -69,6 +69,9 @@ export const consoleBounds = Object.freeze({
     /** Events of this time travel in one frame. */
     gatherMs: 100,
     gatheredMax: 500,
+    gatheredBytesMax: 1_048_576,
+    /** A list that is not there after this time is said to wait for its cluster. */
+    quietMs: 10_000,
     retryMsMin: 1_000,
     retryMsMax: 30_000,
   }),

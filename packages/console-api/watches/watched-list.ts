@@ -19,7 +19,7 @@ export interface WatchedListDeps {
   /** Sends a GET of the tab's user. The signal ends it. */
   readonly ask: (target: string, accept: string, signal: AbortSignal) => Promise<ApiAnswer>
   readonly out: WatchOut
-  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs' | 'setTimer'>
   readonly random: Random
   readonly log: Logger
 }
@@ -117,14 +117,19 @@ function acceptOf({ isTable }: WatchAsked): string {
 /** Sends the list in parts. Resolves with its revision. */
 async function sendSnapshot(
   asked: WatchAsked,
-  { ask, out }: WatchedListDeps,
+  { ask, out, clock }: WatchedListDeps,
   signal: AbortSignal,
 ): Promise<string> {
   const { id } = asked
   let next = ''
+  const silence = `there is no answer after ${bounds.quietMs / 1_000} s`
   for (let part = 0; ; part += 1) {
     const page = { limit: String(bounds.pageObjects), ...(next === '' ? {} : { continue: next }) }
     using inner = linkedSignal(signal)
+    // A cluster that hangs may answer yet, but a page should not look as if it were about to.
+    using _quiet = clock.setTimer(bounds.quietMs, () =>
+      out.note({ id, state: 'away', message: silence }),
+    )
     const answer = await ask(targetOf(asked, page), acceptOf(asked), inner.signal)
     if (answer.status !== 200) throw await refusedBy(answer)
     const list = readList(await jsonOf(answer))
@@ -181,10 +186,17 @@ const letters: Readonly<Record<string, string>> = Object.freeze({
   DELETED: 'D',
 })
 
+interface EventFacts {
+  readonly resourceVersion: string
+  /** Its size on the wire. */
+  readonly bytes: number
+}
+
 /** Events that wait for their frame. */
 class Gathered {
   readonly #wake = createWakeFlag()
   #events: JsonObject[] = []
+  #bytes = 0
   resourceVersion: string
   isDirty = false
 
@@ -192,12 +204,14 @@ class Gathered {
     this.resourceVersion = resourceVersion
   }
 
-  get count(): number {
-    return this.#events.length
+  /** No more is read until the tab has taken what is there. */
+  get isFull(): boolean {
+    return this.#events.length >= bounds.gatheredMax || this.#bytes >= bounds.gatheredBytesMax
   }
 
-  add(event: JsonObject | undefined, resourceVersion: string): void {
+  add(event: JsonObject | undefined, { resourceVersion, bytes }: EventFacts): void {
     if (event) this.#events.push(event)
+    this.#bytes += bytes
     if (resourceVersion !== '') this.resourceVersion = resourceVersion
     this.isDirty = true
     this.#wake.raise()
@@ -209,6 +223,7 @@ class Gathered {
 
   take(): JsonObject[] {
     this.isDirty = false
+    this.#bytes = 0
     return this.#events.splice(0)
   }
 }
@@ -246,7 +261,7 @@ async function follow(
   try {
     for await (const lines of linesOf(answer.body, bounds.eventBytesMax)) {
       for (const line of lines) takeEvent(line, isTable, gathered)
-      while (gathered.count >= bounds.gatheredMax) await clock.sleep(bounds.gatherMs, inner.signal)
+      while (gathered.isFull) await clock.sleep(bounds.gatherMs, inner.signal)
     }
     inner.signal.throwIfAborted()
     if (gathered.isDirty) await send()
@@ -269,10 +284,10 @@ function takeEvent(line: string, isTable: boolean, gathered: Gathered): void {
   const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined
   const letter = letters[String(type)]
   const o = isTable ? (shownRow(shown) ?? plainRow(shown)) : shownObject(shown)
-  gathered.add(
-    letter === undefined || !o ? undefined : { t: letter, o },
-    textOf(version) || revisionOf(shown),
-  )
+  gathered.add(letter === undefined || !o ? undefined : { t: letter, o }, {
+    resourceVersion: textOf(version) || revisionOf(shown),
+    bytes: line.length,
+  })
 }
 
 function plainRow(value: unknown): JsonObject | undefined {
