@@ -1,5 +1,5 @@
 /** The fleet at a glance: how many clusters are well, which ones need a look, and where they are. */
-import { useDeferredValue, useMemo } from 'react'
+import { memo, useDeferredValue, useMemo } from 'react'
 import { Link } from 'wouter'
 import {
   groupFleet,
@@ -165,22 +165,34 @@ function Place({ group, groupKey, isDense }: PlaceProps) {
       </h3>
       <ul className={isDense ? 'cells is-dense' : 'cells'}>
         {group.rows.map((row) => (
-          <li key={row.n}>
-            <Link
-              href={`/clusters/${encodeURIComponent(row.n)}`}
-              className={`cell-link state-${row.s}`}
-              aria-label={`${row.n}: ${words.states[row.s]}`}
-              title={cellTitle(row, words.states[row.s])}
-            >
-              <StateShape state={row.s} />
-              <span className="cell-name">{row.n}</span>
-            </Link>
-          </li>
+          <Cell key={row.n} row={row} word={words.states[row.s]} />
         ))}
       </ul>
     </section>
   )
 }
+
+interface CellProps {
+  readonly row: FleetRow
+  readonly word: string
+}
+
+/** Drawn again only if its own row has changed: a fleet has thousands of them. */
+const Cell = memo(function Cell({ row, word }: CellProps) {
+  return (
+    <li>
+      <Link
+        href={`/clusters/${encodeURIComponent(row.n)}`}
+        className={`cell-link state-${row.s}`}
+        aria-label={`${row.n}: ${word}`}
+        title={cellTitle(row, word)}
+      >
+        <StateShape state={row.s} />
+        <span className="cell-name">{row.n}</span>
+      </Link>
+    </li>
+  )
+})
 
 function cellTitle(row: FleetRow, word: string): string {
   const place = [row.r, row.z].filter(Boolean).join(' / ')
