@@ -4,6 +4,7 @@ import { useNarrow } from './use-narrow.ts'
 import { viewLimits } from '../limits-table.ts'
 import { useTexts } from '../words/language.ts'
 import { rowWindow, scrollToRow } from './row-window.ts'
+import { sortedRows } from './sorted-rows.ts'
 import { partTexts } from './texts.ts'
 
 export interface Column<Row> {
@@ -36,7 +37,6 @@ interface Sort {
 }
 
 const rowPx = 32
-const collator = new Intl.Collator('en', { numeric: true })
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, keyOf, onOpen, label } = props
@@ -169,17 +169,7 @@ function sortRows<Row>(
   { key, isDescending }: Sort,
 ): readonly Row[] {
   const sortBy = columns.find((column) => column.key === key)?.sortBy
-  if (sortBy === undefined) return rows
-  const sign = isDescending ? -1 : 1
-  return rows
-    .map((row) => ({ row, by: sortBy(row) }))
-    .toSorted((a, b) => sign * compare(a.by, b.by))
-    .map(({ row }) => row)
-}
-
-function compare(a: string | number, b: string | number): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b
-  return collator.compare(String(a), String(b))
+  return sortBy === undefined ? rows : sortedRows(rows, sortBy, isDescending)
 }
 
 /** Arrows and the keys of vi move by one; the others by more. */
