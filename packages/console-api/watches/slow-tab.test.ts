@@ -77,6 +77,40 @@ test('changes of large objects are read no further than a slow tab has room for'
   await assert.rejects(watching)
 })
 
+test('a list of large objects comes in smaller parts, and is refused only if no part is small enough', async () => {
+  const clock = simulatedClock()
+  const frames: { snapshot?: unknown[]; error?: { code: number } }[] = []
+  const socket = {
+    send: (text: string, onSent: () => void) => {
+      frames.push(JSON.parse(text))
+      onSent()
+    },
+  }
+  let objectBytes = 400_000
+  const ask = async (target: string) => {
+    const query = new URLSearchParams(target.split('?')[1])
+    if (query.has('watch')) await new Promise<never>(() => undefined)
+    const from = Number(query.get('continue') ?? 0)
+    const end = Math.min(50, from + Number(query.get('limit')))
+    const items = Array.from({ length: end - from }, (_, at) => ({
+      metadata: { name: `large-${from + at}` },
+      data: { text: 'x'.repeat(objectBytes) },
+    }))
+    const metadata = { resourceVersion: '7', ...(end < 50 ? { continue: String(end) } : {}) }
+    return { status: 200, headers: json, body: Buffer.from(JSON.stringify({ metadata, items })) }
+  }
+  const deps = { ask, clock, random: seededRandom(1), log: silentLogger }
+  const stop = new AbortController()
+  void watchList(asked, { ...deps, out: new TabOutput(socket, clock).open() }, stop.signal)
+  await clock.advance(1)
+  const parts = frames.flatMap(({ snapshot }) => (snapshot ? [snapshot.length] : []))
+  assert.deepEqual([parts.length > 1, parts.reduce((sum, part) => sum + part, 0)], [true, 50])
+  objectBytes = 3_000_000
+  frames.length = 0
+  await watchList(asked, { ...deps, out: new TabOutput(socket, clock).open() }, stop.signal)
+  assert.equal(frames[0]?.error?.code, 413)
+})
+
 test('a list that does not come is said to wait for its cluster, and is shown when it comes', async () => {
   const clock = simulatedClock()
   const frames: unknown[] = []

@@ -117,30 +117,54 @@ function acceptOf({ isTable }: WatchAsked): string {
 /** Sends the list in parts. Resolves with its revision. */
 async function sendSnapshot(
   asked: WatchAsked,
-  { ask, out, clock }: WatchedListDeps,
+  deps: WatchedListDeps,
   signal: AbortSignal,
 ): Promise<string> {
-  const { id } = asked
+  const { id, isTable } = asked
   let next = ''
-  const silence = `there is no answer after ${bounds.quietMs / 1_000} s`
-  for (let part = 0; ; part += 1) {
-    const page = { limit: String(bounds.pageObjects), ...(next === '' ? {} : { continue: next }) }
-    using inner = linkedSignal(signal)
-    // A cluster that hangs may answer yet, but a page should not look as if it were about to.
-    using _quiet = clock.setTimer(bounds.quietMs, () =>
-      out.note({ id, state: 'away', message: silence }),
-    )
-    const answer = await ask(targetOf(asked, page), acceptOf(asked), inner.signal)
-    if (answer.status !== 200) throw await refusedBy(answer)
-    const list = readList(await jsonOf(answer))
-    inner.abort(new Error('the answer is read'))
-    if (!list) throw refusedFor(400, 'only lists of objects can be watched')
+  let limit: number = isTable ? bounds.pageRows : bounds.pageObjects
+  for (let part = 0; ;) {
+    const page = { limit: String(limit), ...(next === '' ? {} : { continue: next }) }
+    const list = await askPage(asked, page, deps, signal).catch((error: unknown) => {
+      if (!(error instanceof TooLargeError) || limit <= bounds.pageObjectsMin) throw error
+      return undefined
+    })
+    if (!list) {
+      limit = Math.ceil(limit / 2)
+      continue
+    }
     const { items: snapshot, columns, resourceVersion, continueToken } = list
     const last = continueToken === ''
     const head = part === 0 && columns !== undefined ? { columns } : {}
-    await out.data({ id, snapshot, ...head, resourceVersion, part, last }, signal)
+    await deps.out.data({ id, snapshot, ...head, resourceVersion, part, last }, signal)
     if (last) return resourceVersion
     next = continueToken
+    part += 1
+  }
+}
+
+const silence = `there is no answer after ${bounds.quietMs / 1_000} s`
+
+/** Throws TooLargeError and RefusedError. */
+async function askPage(
+  asked: WatchAsked,
+  page: Record<string, string>,
+  { ask, out, clock }: WatchedListDeps,
+  signal: AbortSignal,
+) {
+  using inner = linkedSignal(signal)
+  // A cluster that hangs may answer yet, but a page should not look as if it were about to.
+  using _quiet = clock.setTimer(bounds.quietMs, () =>
+    out.note({ id: asked.id, state: 'away', message: silence }),
+  )
+  const answer = await ask(targetOf(asked, page), acceptOf(asked), inner.signal)
+  if (answer.status !== 200) throw await refusedBy(answer)
+  try {
+    const list = readList(await jsonOf(answer))
+    if (!list) throw refusedFor(400, 'only lists of objects can be watched')
+    return list
+  } finally {
+    inner.abort(new Error('the answer is read'))
   }
 }
 
