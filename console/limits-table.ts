@@ -52,6 +52,8 @@ export const viewLimits = Object.freeze({
   skeletonMs: 150,
   /** Rows above and below the visible ones. */
   overscanRows: 8,
+  /** Numbers in texts of up to this many digits are sorted by their size. */
+  sortedDigits: 20,
   labelChars: 64,
   groupsMax: 200,
   /** Clusters that need a look, on the overview; the list has all of them. */

@@ -34,6 +34,7 @@ test('memory stays bounded, and the number of lines that have left it is known',
   }
   assert.ok(tail.lines.length <= viewLimits.logLinesMax)
   assert.equal(tail.lines.length + tail.dropped, count)
+  assert.equal(tail.total, count)
   assert.equal(tail.lines.at(-1)?.text, String(count - 1))
 })
 

@@ -30,6 +30,11 @@ export class LogTail {
     return this.#dropped
   }
 
+  /** How many lines there have been since the beginning. */
+  get total(): number {
+    return this.#nextId
+  }
+
   /** The time from which a broken stream of this source goes on; undefined before its first line. */
   resumeTime(source: string): string | undefined {
     return this.#last.get(source)?.time

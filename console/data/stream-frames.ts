@@ -1,4 +1,5 @@
 /** The frames of one watches stream, subprotocol `skerry.watches.v1`, as JSON texts. */
+import { showReordering } from './reordering-marks.ts'
 
 export const streamPath = '/hub/v1/watches'
 export const streamProtocol = 'skerry.watches.v1'
@@ -45,10 +46,13 @@ export interface ServerFrame {
   readonly error?: { readonly code?: number; readonly reason?: string; readonly message?: string }
 }
 
-/** Returns undefined for anything but an object: such a frame is dropped, and the stream goes on. */
+/**
+ * Returns undefined for anything but an object: such a frame is dropped, and the stream goes on. Everything in a frame is
+ * only shown, so that marks which turn texts around are made visible.
+ */
 export function readFrame(text: string): ServerFrame | undefined {
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed: unknown = JSON.parse(showReordering(text))
     // All members are optional, and the readers check the ones they use.
     return typeof parsed === 'object' && parsed !== null ? (parsed as ServerFrame) : undefined
   } catch {

@@ -67,6 +67,7 @@ test('every value is read back as it was, by YAML 1.1 and 1.2', () => {
     '_1',
     '\u0085',
     '\u2028',
+    '\u202e',
     'a\n b\n',
     '\n',
     ' \n',

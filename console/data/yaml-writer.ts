@@ -1,4 +1,5 @@
 /** Writes JSON values as YAML for people: block style, with quotes only where a reader of YAML 1.1 or 1.2 needs them. Pure. */
+import { escapeReordering } from './reordering-marks.ts'
 
 export function writeYaml(value: unknown): string {
   return `${isBlock(value) ? blockOf(value, 0) : `${scalarOf(value, 0)}\n`}`
@@ -48,7 +49,7 @@ function textOf(text: string, depth: number): string {
 /** A literal block keeps every line as it is, so that it may not hold what an editor would lose or a reader refuse. */
 function isLiteral(lines: readonly string[]): boolean {
   // oxlint-disable-next-line no-control-regex
-  const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]|\t$| $/
+  const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]|\t$| $/
   return lines[0] !== '' && !/^\s/.test(lines[0] ?? '') && !lines.some((line) => unsafe.test(line))
 }
 
@@ -70,5 +71,5 @@ const word = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
 function plainOrQuoted(text: string): string {
   const isPlain =
     plain.test(text) && !word.test(text) && !text.endsWith(' ') && !text.includes(' #')
-  return isPlain ? text : JSON.stringify(text)
+  return isPlain ? text : escapeReordering(JSON.stringify(text))
 }

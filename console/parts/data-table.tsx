@@ -1,9 +1,10 @@
 /** A table of thousands of rows: fixed heights, only the visible ones drawn, sorted by a click, walked by keys. */
-import { useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { useNarrow } from './use-narrow.ts'
 import { viewLimits } from '../limits-table.ts'
 import { useTexts } from '../words/language.ts'
 import { rowWindow, scrollToRow } from './row-window.ts'
+import { sortedRows } from './sorted-rows.ts'
 import { partTexts } from './texts.ts'
 
 export interface Column<Row> {
@@ -36,7 +37,6 @@ interface Sort {
 }
 
 const rowPx = 32
-const collator = new Intl.Collator('en', { numeric: true })
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, keyOf, onOpen, label } = props
@@ -57,7 +57,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     overscan: viewLimits.overscanRows,
   })
   const template = columns.map(({ width }) => width).join(' ')
-  const at = sorted.findIndex((row) => keyOf(row) === chosen)
+  const at = useMemo(
+    () => (chosen === undefined ? -1 : sorted.findIndex((row) => keyOf(row) === chosen)),
+    [sorted, keyOf, chosen],
+  )
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = rowAfterKey(event, at, sorted.length)
     const row = sorted[next]
@@ -84,28 +87,59 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <div className="table-body" role="rowgroup" ref={body}>
         <div className="table-space" style={{ height: sorted.length * rowPx }}>
           {sorted.slice(drawn.first, drawn.end).map((row, index) => (
-            <div
+            <TableRow
               key={keyOf(row)}
               id={rowId(label, keyOf(row))}
-              role="row"
-              aria-rowindex={drawn.first + index + 2}
-              aria-selected={keyOf(row) === chosen}
-              className={`table-row${props.isOld?.(row) ? ' is-old' : ''}`}
-              style={{ top: (drawn.first + index) * rowPx, gridTemplateColumns: template }}
-              onClick={() => setChosen(keyOf(row))}
-            >
-              {columns.map((column) => (
-                <div key={column.key} role="gridcell" className={cellClass(column)}>
-                  {column.cell(row)}
-                </div>
-              ))}
-            </div>
+              rowKey={keyOf(row)}
+              index={drawn.first + index}
+              isChosen={keyOf(row) === chosen}
+              isOld={props.isOld?.(row) ?? false}
+              onChoose={setChosen}
+              {...{ row, columns, template }}
+            />
           ))}
         </div>
       </div>
     </div>
   )
 }
+
+interface TableRowProps<Row> {
+  readonly id: string
+  readonly rowKey: string
+  readonly row: Row
+  /** Its place among all rows. */
+  readonly index: number
+  readonly columns: readonly Column<Row>[]
+  readonly template: string
+  readonly isChosen: boolean
+  readonly isOld: boolean
+  readonly onChoose: (rowKey: string) => void
+}
+
+function DrawnRow<Row>(props: TableRowProps<Row>) {
+  const { id, rowKey, row, index, columns, template, isChosen, isOld, onChoose } = props
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isChosen}
+      className={`table-row${isOld ? ' is-old' : ''}`}
+      style={{ top: index * rowPx, gridTemplateColumns: template }}
+      onClick={() => onChoose(rowKey)}
+    >
+      {columns.map((column) => (
+        <div key={column.key} role="gridcell" className={cellClass(column)}>
+          {column.cell(row)}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** A table that scrolls draws the rows that come, and no others. `memo` keeps the parameter of the type. */
+const TableRow = memo(DrawnRow) as typeof DrawnRow
 
 interface TableHeadProps<Row> {
   readonly columns: readonly Column<Row>[]
@@ -169,17 +203,7 @@ function sortRows<Row>(
   { key, isDescending }: Sort,
 ): readonly Row[] {
   const sortBy = columns.find((column) => column.key === key)?.sortBy
-  if (sortBy === undefined) return rows
-  const sign = isDescending ? -1 : 1
-  return rows
-    .map((row) => ({ row, by: sortBy(row) }))
-    .toSorted((a, b) => sign * compare(a.by, b.by))
-    .map(({ row }) => row)
-}
-
-function compare(a: string | number, b: string | number): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b
-  return collator.compare(String(a), String(b))
+  return sortBy === undefined ? rows : sortedRows(rows, sortBy, isDescending)
 }
 
 /** Arrows and the keys of vi move by one; the others by more. */

@@ -64,11 +64,18 @@ export const consoleBounds = Object.freeze({
   }),
   watchedList: Object.freeze({
     pageObjects: 250,
+    /** Rows of a Table are a tenth as large. */
+    pageRows: 1_000,
+    /** A page that is too large is asked for again with half as many objects, down to this. */
+    pageObjectsMin: 4,
     pageBytesMax: 8_388_608,
     eventBytesMax: 4_194_304,
     /** Events of this time travel in one frame. */
     gatherMs: 100,
     gatheredMax: 500,
+    gatheredBytesMax: 1_048_576,
+    /** A list that is not there after this time is said to wait for its cluster. */
+    quietMs: 10_000,
     retryMsMin: 1_000,
     retryMsMax: 30_000,
   }),

@@ -1,5 +1,5 @@
 /** The fleet at a glance: how many clusters are well, which ones need a look, and where they are. */
-import { lazy, Suspense, useDeferredValue, useMemo } from 'react'
+import { lazy, memo, Suspense, useDeferredValue, useMemo } from 'react'
 import { Link } from 'wouter'
 import {
   groupFleet,
@@ -218,21 +218,33 @@ function Cells({ rows, isDense }: Pick<GridProps, 'rows' | 'isDense'>) {
   return (
     <ul className={isDense ? 'cells is-dense' : 'cells'}>
       {rows.map((row) => (
-        <li key={row.n}>
-          <Link
-            href={`/clusters/${encodeURIComponent(row.n)}`}
-            className={`cell-link state-${row.s}`}
-            aria-label={`${row.n}: ${words.states[row.s]}`}
-            title={cellTitle(row, words.states[row.s])}
-          >
-            <StateShape state={row.s} />
-            <span className="cell-name">{row.n}</span>
-          </Link>
-        </li>
+        <Cell key={row.n} row={row} word={words.states[row.s]} />
       ))}
     </ul>
   )
 }
+
+interface CellProps {
+  readonly row: FleetRow
+  readonly word: string
+}
+
+/** Drawn again only if its own row has changed: a fleet has thousands of them. */
+const Cell = memo(function Cell({ row, word }: CellProps) {
+  return (
+    <li>
+      <Link
+        href={`/clusters/${encodeURIComponent(row.n)}`}
+        className={`cell-link state-${row.s}`}
+        aria-label={`${row.n}: ${word}`}
+        title={cellTitle(row, word)}
+      >
+        <StateShape state={row.s} />
+        <span className="cell-name">{row.n}</span>
+      </Link>
+    </li>
+  )
+})
 
 function cellTitle(row: FleetRow, word: string): string {
   const place = [row.r, row.z].filter(Boolean).join(' / ')

@@ -29,14 +29,13 @@ export function LogView({ sources }: LogViewProps) {
   const [text, setText] = useState('')
   const { tail, version, errors } = useLogs(sources, isPrevious)
   const filter = useDeferredValue(text.toLowerCase())
+  const held = useHeld(tail, isFollowing)
   const lines = useMemo(
-    () =>
-      filter === ''
-        ? [...tail.lines]
-        : tail.lines.filter((line) => line.isGap || line.text.toLowerCase().includes(filter)),
+    () => matchingLines(held?.lines ?? tail.lines, filter),
     // The tail is one object; its version says that it has changed.
-    [tail, version, filter],
+    [tail, held === undefined ? version : held, filter],
   )
+  const further = held === undefined ? 0 : tail.total - held.total
   const [, firstError] = [...errors][0] ?? []
   return (
     <>
@@ -58,7 +57,8 @@ export function LogView({ sources }: LogViewProps) {
           />
           {texts.previous}
         </label>
-        <span className="muted">{texts.lines(lines.length, tail.dropped)}</span>
+        <span className="muted">{texts.lines(lines.length, held?.dropped ?? tail.dropped)}</span>
+        {further === 0 ? undefined : <span className="muted">{texts.further(further)}</span>}
         <span className="page-space" />
         <SearchField value={text} label={texts.filterLines} onChange={setText} />
         <button type="button" className="button" onClick={() => download(lines)}>
@@ -78,6 +78,22 @@ export function LogView({ sources }: LogViewProps) {
       )}
     </>
   )
+}
+
+/** Keeps the lines that were there when the reader paused, so that nothing moves while others come. */
+function useHeld(tail: LogTail, isFollowing: boolean) {
+  return useMemo(
+    () =>
+      isFollowing
+        ? undefined
+        : { lines: [...tail.lines], dropped: tail.dropped, total: tail.total },
+    [tail, isFollowing],
+  )
+}
+
+function matchingLines(lines: readonly LogLine[], filter: string): readonly LogLine[] {
+  if (filter === '') return [...lines]
+  return lines.filter((line) => line.isGap || line.text.toLowerCase().includes(filter))
 }
 
 function useLogs(sources: readonly LogSource[], isPrevious: boolean) {

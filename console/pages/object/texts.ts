@@ -12,6 +12,7 @@ export const texts = inBoth({
     previous: 'Previous run',
     lines: (count: number, dropped: number) =>
       dropped === 0 ? `${count} lines` : `${count} lines, ${dropped} older ones left out`,
+    further: (count: number) => `${count} further lines have come.`,
     filterLines: 'Filter lines',
     download: 'Download',
     noLines: 'No line has come yet.',
@@ -34,6 +35,7 @@ export const texts = inBoth({
     previous: '上一次运行',
     lines: (count: number, dropped: number) =>
       dropped === 0 ? `${count} 行` : `${count} 行，省略了更早的 ${dropped} 行`,
+    further: (count: number) => `又有 ${count} 行。`,
     filterLines: '筛选行',
     download: '下载',
     noLines: '还没有日志。',

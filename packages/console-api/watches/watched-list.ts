@@ -19,7 +19,7 @@ export interface WatchedListDeps {
   /** Sends a GET of the tab's user. The signal ends it. */
   readonly ask: (target: string, accept: string, signal: AbortSignal) => Promise<ApiAnswer>
   readonly out: WatchOut
-  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>
+  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs' | 'setTimer'>
   readonly random: Random
   readonly log: Logger
 }
@@ -117,25 +117,54 @@ function acceptOf({ isTable }: WatchAsked): string {
 /** Sends the list in parts. Resolves with its revision. */
 async function sendSnapshot(
   asked: WatchAsked,
-  { ask, out }: WatchedListDeps,
+  deps: WatchedListDeps,
   signal: AbortSignal,
 ): Promise<string> {
-  const { id } = asked
+  const { id, isTable } = asked
   let next = ''
-  for (let part = 0; ; part += 1) {
-    const page = { limit: String(bounds.pageObjects), ...(next === '' ? {} : { continue: next }) }
-    using inner = linkedSignal(signal)
-    const answer = await ask(targetOf(asked, page), acceptOf(asked), inner.signal)
-    if (answer.status !== 200) throw await refusedBy(answer)
-    const list = readList(await jsonOf(answer))
-    inner.abort(new Error('the answer is read'))
-    if (!list) throw refusedFor(400, 'only lists of objects can be watched')
+  let limit: number = isTable ? bounds.pageRows : bounds.pageObjects
+  for (let part = 0; ;) {
+    const page = { limit: String(limit), ...(next === '' ? {} : { continue: next }) }
+    const list = await askPage(asked, page, deps, signal).catch((error: unknown) => {
+      if (!(error instanceof TooLargeError) || limit <= bounds.pageObjectsMin) throw error
+      return undefined
+    })
+    if (!list) {
+      limit = Math.ceil(limit / 2)
+      continue
+    }
     const { items: snapshot, columns, resourceVersion, continueToken } = list
     const last = continueToken === ''
     const head = part === 0 && columns !== undefined ? { columns } : {}
-    await out.data({ id, snapshot, ...head, resourceVersion, part, last }, signal)
+    await deps.out.data({ id, snapshot, ...head, resourceVersion, part, last }, signal)
     if (last) return resourceVersion
     next = continueToken
+    part += 1
+  }
+}
+
+const silence = `there is no answer after ${bounds.quietMs / 1_000} s`
+
+/** Throws TooLargeError and RefusedError. */
+async function askPage(
+  asked: WatchAsked,
+  page: Record<string, string>,
+  { ask, out, clock }: WatchedListDeps,
+  signal: AbortSignal,
+) {
+  using inner = linkedSignal(signal)
+  // A cluster that hangs may answer yet, but a page should not look as if it were about to.
+  using _quiet = clock.setTimer(bounds.quietMs, () =>
+    out.note({ id: asked.id, state: 'away', message: silence }),
+  )
+  const answer = await ask(targetOf(asked, page), acceptOf(asked), inner.signal)
+  if (answer.status !== 200) throw await refusedBy(answer)
+  try {
+    const list = readList(await jsonOf(answer))
+    if (!list) throw refusedFor(400, 'only lists of objects can be watched')
+    return list
+  } finally {
+    inner.abort(new Error('the answer is read'))
   }
 }
 
@@ -181,10 +210,17 @@ const letters: Readonly<Record<string, string>> = Object.freeze({
   DELETED: 'D',
 })
 
+interface EventFacts {
+  readonly resourceVersion: string
+  /** Its size on the wire. */
+  readonly bytes: number
+}
+
 /** Events that wait for their frame. */
 class Gathered {
   readonly #wake = createWakeFlag()
   #events: JsonObject[] = []
+  #bytes = 0
   resourceVersion: string
   isDirty = false
 
@@ -192,12 +228,14 @@ class Gathered {
     this.resourceVersion = resourceVersion
   }
 
-  get count(): number {
-    return this.#events.length
+  /** No more is read until the tab has taken what is there. */
+  get isFull(): boolean {
+    return this.#events.length >= bounds.gatheredMax || this.#bytes >= bounds.gatheredBytesMax
   }
 
-  add(event: JsonObject | undefined, resourceVersion: string): void {
+  add(event: JsonObject | undefined, { resourceVersion, bytes }: EventFacts): void {
     if (event) this.#events.push(event)
+    this.#bytes += bytes
     if (resourceVersion !== '') this.resourceVersion = resourceVersion
     this.isDirty = true
     this.#wake.raise()
@@ -209,6 +247,7 @@ class Gathered {
 
   take(): JsonObject[] {
     this.isDirty = false
+    this.#bytes = 0
     return this.#events.splice(0)
   }
 }
@@ -246,7 +285,7 @@ async function follow(
   try {
     for await (const lines of linesOf(answer.body, bounds.eventBytesMax)) {
       for (const line of lines) takeEvent(line, isTable, gathered)
-      while (gathered.count >= bounds.gatheredMax) await clock.sleep(bounds.gatherMs, inner.signal)
+      while (gathered.isFull) await clock.sleep(bounds.gatherMs, inner.signal)
     }
     inner.signal.throwIfAborted()
     if (gathered.isDirty) await send()
@@ -269,10 +308,10 @@ function takeEvent(line: string, isTable: boolean, gathered: Gathered): void {
   const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined
   const letter = letters[String(type)]
   const o = isTable ? (shownRow(shown) ?? plainRow(shown)) : shownObject(shown)
-  gathered.add(
-    letter === undefined || !o ? undefined : { t: letter, o },
-    textOf(version) || revisionOf(shown),
-  )
+  gathered.add(letter === undefined || !o ? undefined : { t: letter, o }, {
+    resourceVersion: textOf(version) || revisionOf(shown),
+    bytes: line.length,
+  })
 }
 
 function plainRow(value: unknown): JsonObject | undefined {
