@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
-import { runControllers } from '@skerry/controllers'
+import { namedControllers, runControllers } from '@skerry/controllers'
 import { definitionOf } from '@skerry/edge-apps'
 import { startTestApiServer } from '@skerry/testing'
 import { formatDifference } from '../differential/compare.ts'
@@ -82,7 +82,7 @@ async function startSuperedge(): Promise<StoryWorld & AsyncDisposable> {
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
   const cluster = createCluster(api.transport, { ...deps, userAgent: 'stories' })
   const scope = stack.use(linkedSignal(new AbortController().signal))
-  const running = runControllers('all', { ...deps, cluster }, scope.signal)
+  const running = runControllers(namedControllers('all'), { ...deps, cluster }, scope.signal)
   const ended = running.catch((error: unknown) => {
     if (!scope.signal.aborted) throw error
   })
