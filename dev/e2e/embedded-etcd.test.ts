@@ -1,6 +1,6 @@
 /** Three masters in three hosts, each with an etcd of its own that the site runs: growth, deaths, and recovery. */
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ClusterOnHosts } from './cluster-on-hosts.ts'
@@ -9,6 +9,7 @@ import {
   joinMaster,
   kubectlAt,
   membersAt,
+  runAt,
   skerryAt,
   startOnEtcd,
   tryKubectlAt,
@@ -33,10 +34,13 @@ test('masters with an etcd of their own', { skip: await whyNot(), timeout: 600_0
   await t.test('the others go on without the leader, and one command replaces it', () =>
     replaceLeader(story),
   )
-  await t.test(
-    'a master without quorum says so, goes on alone after `recover`, and leaves etcd',
-    () => goOnAlone(story),
+  await t.test('a master without quorum says so, and goes on alone after `recover`', () =>
+    goOnAlone(story),
   )
+  await t.test('a master goes back to a snapshot, and no revision comes again', () =>
+    goBackToSnapshot(story),
+  )
+  await t.test('the last master goes back to a file', () => backToFile(story))
 })
 
 async function moveToEtcd(story: Story): Promise<void> {
@@ -141,13 +145,48 @@ async function goOnAlone(story: Story): Promise<void> {
   await untilReady(cluster, one)
   await kubectlAt(cluster, one, 'get', 'configmap', 'before', 'without-leader')
   await untilState(story, one, 'quorum: 1 of 1 members answer')
-  await backToFile(cluster, one)
+  story.masters = [one]
+}
+
+async function goBackToSnapshot({ cluster, masters }: Story): Promise<void> {
+  const [master] = masters
+  assert.ok(master)
+  const snapshot = join(cluster.directory, 'snapshot.db')
+  const saved = await runAt(master, 'backup', snapshot)
+  assert.equal(saved.exitCode, 0, saved.stderr)
+  await kubectlAt(cluster, master, 'create', 'configmap', 'after-the-snapshot')
+  const last = await versionOf(cluster, master, 'after-the-snapshot')
+  await master.role.kill()
+  const program = ['--etcd-program', await etcdProgram()]
+  const torn = join(cluster.directory, 'torn.db')
+  await writeFile(torn, (await readFile(snapshot)).subarray(0, 40_000))
+  const refused = await skerryAt(master, 'recover', '--yes', '--snapshot', torn, ...program)
+  assert.match(refused.stderr, /torn\.db is not a whole snapshot of etcd/)
+  const recovered = await skerryAt(master, 'recover', '--yes', '--snapshot', snapshot, ...program)
+  assert.equal(recovered.exitCode, 0, recovered.stderr)
+  await master.role.start()
+  await untilReady(cluster, master)
+  await kubectlAt(cluster, master, 'get', 'configmap', 'before', 'without-leader')
+  const gone = await tryKubectlAt(cluster, master, 'get', 'configmap', 'after-the-snapshot')
+  assert.match(gone.stderr, /NotFound/)
+  await kubectlAt(cluster, master, 'create', 'configmap', 'later')
+  assert.ok(Number(await versionOf(cluster, master, 'later')) > Number(last))
+  // A client of before, which has seen what is lost, is told to list again.
+  const watching = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${last}`
+  const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', watching)
+  assert.match(stdout, /"code":410/)
+}
+
+function versionOf(cluster: ClusterOnHosts, master: Master, name: string): Promise<string> {
+  const asked = ['get', 'configmap', name, '-o', 'jsonpath={.metadata.resourceVersion}']
+  return kubectlAt(cluster, master, ...asked)
 }
 
 /** The same versions of objects again, from a file. */
-async function backToFile(cluster: ClusterOnHosts, master: Master): Promise<void> {
-  const asked = ['get', 'configmap', 'before', '-o', 'jsonpath={.metadata.resourceVersion}']
-  const before = await kubectlAt(cluster, master, ...asked)
+async function backToFile({ cluster, masters }: Story): Promise<void> {
+  const [master] = masters
+  assert.ok(master)
+  const before = await versionOf(cluster, master, 'before')
   assert.equal(await master.role.stop(), 0)
   const left = await skerryAt(master, 'leave-etcd', '--etcd-program', await etcdProgram())
   assert.equal(left.exitCode, 0, left.stderr)
@@ -158,5 +197,5 @@ async function backToFile(cluster: ClusterOnHosts, master: Master): Promise<void
   cluster.roles.push(role)
   await role.start()
   await untilReady(cluster, { ...master, role })
-  assert.equal(await kubectlAt(cluster, master, ...asked), before)
+  assert.equal(await versionOf(cluster, { ...master, role }, 'before'), before)
 }
