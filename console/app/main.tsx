@@ -5,6 +5,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Router } from 'wouter'
 import { browserClock } from '../data/browser-clock.ts'
 import { ConsoleContextOf } from '../data/console-context.tsx'
+import { beginningOf, firstPage } from '../data/first-page.ts'
 import { learnHubTime } from '../data/hub-clock.ts'
 import { asHubError, type HubError } from '../data/hub-error.ts'
 import { onSignedOut } from '../data/hub-request.ts'
@@ -20,7 +21,8 @@ import { WatchStream, type StreamSocket } from '../data/watch-stream.ts'
 import { LoginPage } from '../pages/login/page.tsx'
 import { Loading } from '../parts/answer-state.tsx'
 import { language } from '../words/language.ts'
-import { showTheme } from './theme.ts'
+import { showDensity } from '../words/density.ts'
+import { showTheme } from '../words/theme.ts'
 import { Shell } from './shell.tsx'
 
 type Login =
@@ -112,7 +114,10 @@ function browserSocket(socket: WebSocket): StreamSocket {
 function start(): void {
   const login = takeLoginCode(location.href)
   if (login !== undefined) history.replaceState(null, '', login.cleanUrl)
+  const begin = beginningOf(location.href, firstPage())
+  if (begin !== undefined) history.replaceState(null, '', begin)
   showTheme()
+  showDensity()
   document.documentElement.lang = language()
   const queries = new QueryClient({
     defaultOptions: { queries: { retry: false, staleTime: 5_000, refetchOnWindowFocus: false } },

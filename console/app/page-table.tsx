@@ -79,6 +79,21 @@ export const pageTable: readonly PageEntry[] = [
     link: { section: 'look', icon: 'layers', title: (texts) => texts.virtualClusters },
   },
   {
+    path: '/jobs',
+    page: lazy(async () => ({ default: (await import('../pages/jobs/page.tsx')).JobsPage })),
+    link: { section: 'grow', icon: 'refresh', title: (texts) => texts.jobs },
+  },
+  {
+    path: '/jobs/:namespace/:name',
+    page: lazy(async () => ({ default: (await import('../pages/job/page.tsx')).JobPage })),
+  },
+  {
+    path: '/new-job',
+    page: lazy(async () => ({
+      default: (await import('../pages/job-form/page.tsx')).JobFormPage,
+    })),
+  },
+  {
     path: '/connect',
     page: lazy(async () => ({
       default: (await import('../pages/registrations/page.tsx')).RegistrationsPage,
@@ -123,9 +138,16 @@ export const pageTable: readonly PageEntry[] = [
     link: { section: 'run', icon: 'settings', title: (texts) => texts.hubObjects },
   },
   {
-    path: '/access',
+    path: '/access/:tab?',
     page: lazy(async () => ({ default: (await import('../pages/access/page.tsx')).AccessPage })),
-    link: { section: 'guard', icon: 'key', title: (texts) => texts.access },
+    link: { section: 'guard', icon: 'key', title: (texts) => texts.access, href: '/access' },
+  },
+  {
+    path: '/settings',
+    page: lazy(async () => ({
+      default: (await import('../pages/settings/page.tsx')).SettingsPage,
+    })),
+    link: { section: 'guard', icon: 'settings', title: (texts) => texts.settings },
   },
   {
     path: '/audit',

@@ -108,7 +108,9 @@ function useEntries(): readonly PaletteEntry[] {
   const { rows } = useFleet()
   return useMemo(() => {
     const pages = pageTable.flatMap(({ path, link }) =>
-      link === undefined ? [] : [{ title: link.title(texts), href: path, note: texts.page }],
+      link === undefined
+        ? []
+        : [{ title: link.title(texts), href: link.href ?? path, note: texts.page }],
     )
     const clusters = rows.map(({ n, s, r, z }) => ({
       title: n,

@@ -2,7 +2,7 @@ import { useConsole } from '../data/console-context.tsx'
 import { hubNowMs } from '../data/hub-clock.ts'
 import { Icon } from '../parts/icon.tsx'
 import { setLanguage, useLanguage, useTexts, type Language } from '../words/language.ts'
-import { setTheme, themes, useTheme } from './theme.ts'
+import { setTheme, themes, useTheme } from '../words/theme.ts'
 import { clockText } from '../words/time-texts.ts'
 import { appTexts } from './texts.ts'
 

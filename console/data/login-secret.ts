@@ -57,7 +57,7 @@ function base64(text: string): string {
 const secrets = { group: '', version: 'v1', resource: 'secrets' }
 
 /** The label by which the hub removes the Secret together with the edge cluster. */
-const loginLabel = 'hub.skerry.io/login-of'
+export const loginLabel = 'hub.skerry.io/login-of'
 
 export interface LoginSecret {
   readonly namespace: string

@@ -2,6 +2,7 @@
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { useNarrow } from './use-narrow.ts'
 import { viewLimits } from '../limits-table.ts'
+import { rowHeights, useDensity } from '../words/density.ts'
 import { useTexts } from '../words/language.ts'
 import { rowWindow, scrollToRow } from './row-window.ts'
 import { sortedRows } from './sorted-rows.ts'
@@ -36,11 +37,12 @@ interface Sort {
   readonly isDescending: boolean
 }
 
-const rowPx = 32
+const ownKeys = 'input, textarea, select, button, a, dialog'
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, keyOf, onOpen, label } = props
   const isNarrow = useNarrow()
+  const rowPx = rowHeights[useDensity()]
   const columns = useMemo(
     () => props.columns.filter(({ isWide }) => !isNarrow || isWide !== true),
     [props.columns, isNarrow],
@@ -62,6 +64,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     [sorted, keyOf, chosen],
   )
   const onKeyDown = (event: KeyboardEvent): void => {
+    // Fields and buttons in a row, and questions that they ask, have their own keys.
+    if (event.target instanceof HTMLElement && event.target.closest(ownKeys) !== null) return
     const next = rowAfterKey(event, at, sorted.length)
     const row = sorted[next]
     if (event.key === 'Enter' || event.key === 'o') {
@@ -95,7 +99,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               isChosen={keyOf(row) === chosen}
               isOld={props.isOld?.(row) ?? false}
               onChoose={setChosen}
-              {...{ row, columns, template }}
+              {...{ row, rowPx, columns, template }}
             />
           ))}
         </div>
@@ -110,6 +114,7 @@ interface TableRowProps<Row> {
   readonly row: Row
   /** Its place among all rows. */
   readonly index: number
+  readonly rowPx: number
   readonly columns: readonly Column<Row>[]
   readonly template: string
   readonly isChosen: boolean
@@ -118,7 +123,7 @@ interface TableRowProps<Row> {
 }
 
 function DrawnRow<Row>(props: TableRowProps<Row>) {
-  const { id, rowKey, row, index, columns, template, isChosen, isOld, onChoose } = props
+  const { id, rowKey, row, index, rowPx, columns, template, isChosen, isOld, onChoose } = props
   return (
     <div
       id={id}

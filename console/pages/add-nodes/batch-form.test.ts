@@ -64,6 +64,18 @@ test('addresses become one block, with the way on which the hub reaches them', (
   assert.deepEqual(batchOf(emptyBatch, 's').blocks, [])
 })
 
+test('further masters bring the store on which several can be', () => {
+  const form: BatchForm = { ...emptyBatch, addresses: '10.0.0.12', role: 'Master' }
+  const batch = batchOf(form, 's')
+  const master = { addresses: ['10.0.0.12'], role: 'Master', credentials: { name: 's' } }
+  const add = { op: 'add', path: '/spec/machines/-', value: master }
+  assert.deepEqual(batchPatch(batch, form), [add])
+  assert.deepEqual(batchPatch(batch, { ...form, movesToEtcd: true }), [
+    { op: 'add', path: '/spec/store', value: { type: 'Etcd' } },
+    add,
+  ])
+})
+
 test('the hub’s faults come to the field, or to the line of the file', () => {
   const fault = (field: string, message: string) => ({ field, message, reason: '' })
   const faults = [

@@ -14,6 +14,9 @@ export interface BatchForm {
   readonly user: string
   readonly port: string
   readonly labels: string
+  readonly role: 'Node' | 'Master' | 'Witness'
+  /** A cluster of one master on SQLite moves to etcd, which further masters need. */
+  readonly movesToEtcd: boolean
   readonly login: LoginForm
   readonly acceptsNewKeys: boolean
   readonly way: (typeof ways)[number]
@@ -32,6 +35,8 @@ export const emptyBatch: BatchForm = Object.freeze({
   user: '',
   port: '',
   labels: '',
+  role: 'Node',
+  movesToEtcd: false,
   login: emptyLogin,
   acceptsNewKeys: false,
   way: 'direct',
@@ -116,6 +121,7 @@ function blockOf(form: BatchForm, machine: Machine): Readonly<Record<string, unk
     addresses,
     user: user.trim(),
     port: numberOf(port),
+    role: form.role === 'Node' ? undefined : form.role,
     credentials: { name: secret.trim() },
     acceptNewHostKeys: form.acceptsNewKeys ? true : undefined,
     labels: { ...labelsOf(form.labels), ...labelsOf(labels) },
@@ -144,12 +150,15 @@ function wayOf(form: BatchForm): Readonly<Record<string, unknown>> {
 }
 
 /** Returns the JSON patch of the edge cluster. */
-export function batchPatch({ blocks }: Batch, { atOnce }: BatchForm): unknown[] {
+export function batchPatch({ blocks }: Batch, form: BatchForm): unknown[] {
   const machines = blocks.map((value) => ({ op: 'add', path: '/spec/machines/-', value }))
-  const number = numberOf(atOnce)
-  return number === undefined
-    ? machines
-    : [...machines, { op: 'add', path: '/spec/machinesAtOnce', value: number }]
+  const number = numberOf(form.atOnce)
+  const isMoved = form.role !== 'Node' && form.movesToEtcd
+  return [
+    ...(isMoved ? [{ op: 'add', path: '/spec/store', value: { type: 'Etcd' } }] : []),
+    ...machines,
+    ...(number === undefined ? [] : [{ op: 'add', path: '/spec/machinesAtOnce', value: number }]),
+  ]
 }
 
 const blockFields: Readonly<Record<string, string>> = {

@@ -5,6 +5,7 @@ import { askJson } from '../../data/hub-request.ts'
 import { isLoginComplete, loginData, withLogins } from '../../data/login-secret.ts'
 import { useDeed } from '../../data/use-deed.ts'
 import { CheckField } from '../../parts/check-field.tsx'
+import { ChoiceField } from '../../parts/choice-field.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
 import { LoginFields } from '../../parts/login-fields.tsx'
 import { TextField } from '../../parts/text-field.tsx'
@@ -61,17 +62,20 @@ export function BatchPanel({ namespace, name }: EdgePlace) {
         set={set}
         fault={first('jump') ?? first('way') ?? first('viaCluster')}
       />
+      {form.role === 'Node' ? undefined : (
+        <CheckField
+          label={texts.movesToEtcd}
+          isChecked={form.movesToEtcd}
+          onChange={(movesToEtcd) => set({ movesToEtcd })}
+        />
+      )}
       <CheckField
         label={texts.acceptsNewKeys}
         isChecked={form.acceptsNewKeys}
         onChange={(acceptsNewKeys) => set({ acceptsNewKeys })}
       />
       {faults.size > 0 ? undefined : <FaultLine fault={fault ?? check.error} />}
-      {faults.get('')?.map((text) => (
-        <p key={text} className="fault" role="alert">
-          {text}
-        </p>
-      ))}
+      <FaultTexts texts={faults.get('') ?? []} />
       <div className="form-end">
         <button type="submit" className="button is-main" disabled={isBusy || !isReady}>
           {texts.add}
@@ -91,6 +95,16 @@ function countOf({ blocks }: ReturnType<typeof batchOf>): number {
   }, 0)
 }
 
+function FaultTexts({ texts }: { readonly texts: readonly string[] }) {
+  return texts.map((text) => (
+    <p key={text} className="fault" role="alert">
+      {text}
+    </p>
+  ))
+}
+
+const roles = ['Node', 'Master', 'Witness'] as const
+
 interface SharedFieldsProps {
   readonly form: BatchForm
   readonly set: (change: Partial<BatchForm>) => void
@@ -109,6 +123,14 @@ function SharedFields({ form, set, secretHint, faultOf }: SharedFieldsProps) {
         faults={{ login: faultOf('login') }}
         onChange={(change) => set({ login: { ...form.login, ...change } })}
       />
+      <div className="field">
+        <ChoiceField
+          label={texts.role}
+          value={form.role}
+          choices={roles.map((role) => [role, texts.roles[role]] as const)}
+          onChange={(role) => set({ role })}
+        />
+      </div>
       <TextField
         label={texts.user}
         value={form.user}

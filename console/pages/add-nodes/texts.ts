@@ -38,6 +38,9 @@ export const texts = inBoth({
     lineFault: (line: number, why: string) => `Line ${line} ${why}`,
     user: 'User',
     port: 'SSH port',
+    role: 'Role',
+    roles: { Node: 'Nodes', Master: 'Masters', Witness: 'Witness' },
+    movesToEtcd: 'Move the store of the cluster from SQLite to etcd first',
     way: 'Way to the machines',
     ways: {
       direct: 'The hub dials them',
@@ -88,6 +91,9 @@ export const texts = inBoth({
     lineFault: (line: number, why: string) => `第 ${line} 行${why}`,
     user: '用户',
     port: 'SSH 端口',
+    role: '角色',
+    roles: { Node: '节点', Master: '主节点', Witness: '见证' },
+    movesToEtcd: '先把集群的存储从 SQLite 迁移到 etcd',
     way: '到达机器的方式',
     ways: {
       direct: '中心直接连接',

@@ -4,6 +4,7 @@ import { isOutOfSight, type FleetRow } from '../../data/fleet.ts'
 import { Age } from '../../parts/age.tsx'
 import { Loading } from '../../parts/answer-state.tsx'
 import { Facts, type Fact } from '../../parts/facts.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { LabelChips } from '../../parts/label-chips.tsx'
 import { ShareBar } from '../../parts/share-bar.tsx'
 import { WordMark } from '../../parts/state-mark.tsx'
@@ -20,6 +21,15 @@ export function Overview({ cluster }: { readonly cluster: string }) {
       <section className="panel">
         <h2>{texts.health}</h2>
         <Facts facts={factsOf(row, texts)} />
+        <p>
+          <Link
+            href={`/access/kubeconfig?cluster=${encodeURIComponent(cluster)}`}
+            className="button"
+          >
+            <Icon name="download" />
+            {texts.kubeconfig}
+          </Link>
+        </p>
       </section>
       <Conditions cluster={cluster} isOld={isOutOfSight(row)} />
     </div>

@@ -55,8 +55,6 @@ export const texts = inBoth({
     trafficFacts: (up: string, down: string) =>
       `from the cluster at most ${up}; to it, dashed, at most ${down}`,
     kubeconfig: 'Kubeconfig',
-    kubeconfigHint:
-      'This kubeconfig leads through the hub and logs in as you, with Skerry’s plugin for kubectl. It contains no secret.',
   },
   zh: {
     clusters: '集群',
@@ -111,8 +109,6 @@ export const texts = inBoth({
     traffic: '流量',
     trafficFacts: (up: string, down: string) => `来自集群最多 ${up}；发往集群（虚线）最多 ${down}`,
     kubeconfig: 'Kubeconfig',
-    kubeconfigHint:
-      '此 kubeconfig 经由中心访问，并通过 skerry 的 kubectl 插件以您的身份登录，不含任何密钥。',
   },
 })
 

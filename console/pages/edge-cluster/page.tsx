@@ -20,6 +20,10 @@ import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { HostKeys } from '../../parts/host-keys.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { useTexts } from '../../words/language.ts'
+import { DeleteButton } from './delete-button.tsx'
+import { JoinManifest } from './join-manifest.tsx'
+import { Logins } from './logins.tsx'
+import { MachineTable } from './machine-table.tsx'
 import { StepList } from './step-list.tsx'
 import { texts as both } from './texts.ts'
 
@@ -70,7 +74,12 @@ export function EdgeClusterPage() {
         <p className="muted">{edge.status.capacity}</p>
       )}
       <HostKeys keys={shownKeys(edge)} ask={ask} />
+      {edge.spec.import !== undefined && edge.status?.phase !== 'Ready' ? (
+        <JoinManifest edge={edge} />
+      ) : undefined}
+      <MachineTable edge={edge} />
       <Steps steps={edge.status?.steps ?? []} ask={ask} />
+      <Logins edge={edge} />
     </PageFrame>
   )
 }
@@ -95,7 +104,7 @@ function Actions({ edge, ask }: ActionsProps) {
   const texts = useTexts(both)
   const { phase, clusterName, steps = [] } = edge.status ?? {}
   const isPaused = edge.spec.paused === true
-  const isOver = phase === 'Ready' || phase === 'Cancelled' || phase === 'Deleting'
+  const isOver = ['Ready', 'Checked', 'Cancelled', 'Deleting'].includes(phase ?? '')
   return (
     <>
       {steps.some(({ state }) => state === 'Failed') ? (
@@ -122,10 +131,26 @@ function Actions({ edge, ask }: ActionsProps) {
         </>
       )}
       {clusterName !== undefined && phase === 'Ready' ? (
-        <Link href={`/clusters/${encodeURIComponent(clusterName)}`} className="button is-main">
-          {texts.toCluster}
-        </Link>
+        <>
+          {edge.spec.import === undefined ? (
+            <Link
+              href={`/clusters/${encodeURIComponent(clusterName)}/add-nodes`}
+              className="button"
+            >
+              {texts.addMachines}
+            </Link>
+          ) : undefined}
+          <Link href={`/clusters/${encodeURIComponent(clusterName)}`} className="button is-main">
+            {texts.toCluster}
+          </Link>
+        </>
       ) : undefined}
+      {phase === 'Checked' ? (
+        <button type="button" className="button is-main" onClick={() => ask({ ask: 'make' })}>
+          {texts.make}
+        </button>
+      ) : undefined}
+      {edge.metadata.deletionTimestamp === undefined ? <DeleteButton edge={edge} /> : undefined}
     </>
   )
 }

@@ -61,7 +61,7 @@ export function LogView({ sources }: LogViewProps) {
         {further === 0 ? undefined : <span className="muted">{texts.further(further)}</span>}
         <span className="page-space" />
         <SearchField value={text} label={texts.filterLines} onChange={setText} />
-        <button type="button" className="button" onClick={() => download(lines)}>
+        <button type="button" className="button" onClick={() => saveLines(lines)}>
           <Icon name="download" />
           {texts.download}
         </button>
@@ -197,7 +197,7 @@ function Line({ line, hasSource }: { readonly line: LogLine; readonly hasSource:
   )
 }
 
-function download(lines: readonly LogLine[]): void {
+function saveLines(lines: readonly LogLine[]): void {
   const text = lines.map(({ time, source, text: line }) => `${time} ${source} ${line}\n`).join('')
   saveFile('log.txt', 'text/plain', text)
 }

@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from 'react'
+import type { DeedState } from '../data/use-deed.ts'
+import { useTexts } from '../words/language.ts'
+import { FaultLine } from './fault-line.tsx'
+import { TextField } from './text-field.tsx'
+import { partTexts } from './texts.ts'
+
+interface ConfirmButtonProps {
+  /** The text of the button, and the title of the question. */
+  readonly label: string
+  /** A person types this name; if omitted, a click is enough. */
+  readonly name?: string
+  readonly deed: DeedState
+  readonly act: () => Promise<void>
+  /** Called when it is done. */
+  readonly onDone?: () => void
+  /** The consequences, and further choices. */
+  readonly children?: React.ReactNode
+}
+
+/** A button for something that cannot be taken back: it names the consequences, and asks for the name. */
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" className="button is-bad" onClick={() => setOpen(true)}>
+        {props.label}
+      </button>
+      {isOpen ? <ConfirmDialog {...props} onClose={() => setOpen(false)} /> : undefined}
+    </>
+  )
+}
+
+interface ConfirmDialogProps extends ConfirmButtonProps {
+  readonly onClose: () => void
+}
+
+function ConfirmDialog({ label, name, deed, act, onDone, children, onClose }: ConfirmDialogProps) {
+  const texts = useTexts(partTexts)
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [typed, setTyped] = useState('')
+  useEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal()
+  }, [])
+  const isMeant = name === undefined || typed.trim() === name
+  const confirm = async (): Promise<void> => {
+    if (!(await deed.run(act))) return
+    dialog.current?.close()
+    onDone?.()
+  }
+  return (
+    <dialog ref={dialog} className="dialog confirm" aria-label={label} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isMeant) void confirm()
+        }}
+      >
+        <h2>{label}</h2>
+        {children}
+        {name === undefined ? undefined : (
+          <TextField label={texts.typeName(name)} value={typed} onChange={setTyped} />
+        )}
+        <FaultLine fault={deed.fault} />
+        <p className="empty-actions">
+          <button type="submit" className="button is-bad" disabled={!isMeant || deed.isBusy}>
+            {label}
+          </button>
+          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+            {texts.cancel}
+          </button>
+        </p>
+      </form>
+    </dialog>
+  )
+}
