@@ -3,6 +3,7 @@ import { useDeferredValue, useMemo } from 'react'
 import { Link, useLocation } from 'wouter'
 import { listPath, objectPage, type ResourceName } from '../data/api-paths.ts'
 import { useRetry, useWatched } from '../data/console-context.tsx'
+import { listCommand } from '../data/object-commands.ts'
 import {
   cellText,
   isAge,
@@ -78,7 +79,7 @@ export function ResourceTable(props: ResourceTableProps) {
         />
         <CopyButton
           label={words.asKubectl}
-          text={`${kubectlGet(resource, namespace, isNamespaced)}${labelSelector === undefined ? '' : ` -l ${labelSelector}`}`}
+          text={`${listCommand(cluster, resource, isNamespaced ? namespace : undefined)}${labelSelector === undefined ? '' : ` -l ${labelSelector}`}`}
         />
       </div>
       <Rows {...{ cluster, resource, view, shown, retry, isNamespaced, pageOf: props.pageOf }} />
@@ -195,14 +196,4 @@ function columnOf(
       typeof cells[at] === 'number' ? Number(cells[at]) : cellText(cells[at]),
     cell: ({ cells }) => <span title={cellText(cells[at])}>{cellText(cells[at])}</span>,
   }
-}
-
-function kubectlGet(
-  { group, resource }: ResourceName,
-  namespace: string,
-  isNamespaced: boolean,
-): string {
-  const kind = group === '' ? resource : `${resource}.${group}`
-  const where = isNamespaced ? (namespace === '' ? ' --all-namespaces' : ` -n ${namespace}`) : ''
-  return `kubectl get ${kind}${where}`
 }

@@ -5,6 +5,7 @@ import { saveFile } from '../../data/save-file.ts'
 import { asHubError } from '../../data/hub-error.ts'
 import { useHubInfo } from '../../data/hub-info.ts'
 import { askJson } from '../../data/hub-request.ts'
+import { readOffers } from '../../data/session.ts'
 import { kubeconfigOf, type KubeconfigLogin, type LoginIssuer } from '../../data/kubeconfig.ts'
 import { writeYaml } from '../../data/yaml-writer.ts'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
@@ -31,17 +32,13 @@ export function KubeconfigTab() {
     queryKey: ['/hub/v1/clusters'],
     queryFn: ({ signal }) => askJson<Reachable>('/hub/v1/clusters', { signal }),
   })
-  const offers = useQuery({
-    queryKey: ['/hub/v1/login'],
-    // A hub without an issuer has no such path.
-    queryFn: ({ signal }) =>
-      askJson<Offers>('/hub/v1/login', { signal }).catch((): Offers => ({ issuers: [] })),
-  })
-  const error = hub.error ?? reachable.error
+  const offers = useQuery({ queryKey: ['issuers'], queryFn: ({ signal }) => readIssuers(signal) })
+  const error = hub.error ?? reachable.error ?? offers.error
   if (error !== null) {
     const retry = (): void => {
       void hub.refetch()
       void reachable.refetch()
+      void offers.refetch()
     }
     return <Failed error={asHubError(error)} onRetry={retry} />
   }
@@ -55,6 +52,12 @@ export function KubeconfigTab() {
       issuer={offers.data.issuers[0]}
     />
   )
+}
+
+/** A hub without an issuer has no list of them. */
+async function readIssuers(signal: AbortSignal): Promise<Offers> {
+  const { issuer } = await readOffers()
+  return issuer === null ? { issuers: [] } : askJson<Offers>('/hub/v1/login', { signal })
 }
 
 interface KubeconfigFormProps {

@@ -52,7 +52,8 @@ export const texts = inBoth({
     kubeconfigHint:
       'The file leads through the hub and holds no secret: kubectl reads your token or key from your own files, or logs in at the issuer.',
     contexts: 'Contexts',
-    everything: (count: number) => `the hub and all ${count} clusters`,
+    everything: (count: number) =>
+      count === 1 ? 'the hub and its cluster' : `the hub and all ${count} clusters`,
     loginWith: 'Log in with',
     logins: {
       issuer: 'the issuer',

@@ -25,12 +25,13 @@ import { ObjectYaml } from '../../parts/object-yaml.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useTexts } from '../../words/language.ts'
+import { CommandsView } from './commands-view.tsx'
 import { LogView } from './log-view.tsx'
 import { texts as both } from './texts.ts'
 
 const ShellView = lazy(async () => ({ default: (await import('./shell-view.tsx')).ShellView }))
 
-type TabKey = 'yaml' | 'logs' | 'shell'
+type TabKey = 'yaml' | 'logs' | 'shell' | 'commands'
 
 export function ObjectPage() {
   const texts = useTexts(both)
@@ -46,18 +47,17 @@ export function ObjectPage() {
       above={<Above cluster={cluster} object={object} />}
       actions={cluster === undefined ? <FleetLink object={object} /> : undefined}
     >
-      {tabs.length === 1 ? undefined : (
-        <Tabs
-          label={object.name}
-          current={tab}
-          tabs={tabs.map((key) => ({
-            key,
-            title: texts.tabs[key],
-            href: key === 'yaml' ? page : `${page}/${key}`,
-          }))}
-        />
-      )}
+      <Tabs
+        label={object.name}
+        current={tab}
+        tabs={tabs.map((key) => ({
+          key,
+          title: texts.tabs[key],
+          href: key === 'yaml' ? page : `${page}/${key}`,
+        }))}
+      />
       {tab === 'yaml' ? <ObjectYaml cluster={cluster} object={object} /> : undefined}
+      {tab === 'commands' ? <CommandsView cluster={cluster} object={object} /> : undefined}
       {tab === 'logs' || tab === 'shell' ? (
         <Containers cluster={cluster} object={object} tab={tab} />
       ) : undefined}
@@ -92,8 +92,8 @@ function FleetLink({ object }: { readonly object: ObjectName }) {
 }
 
 function tabsOf(object: ObjectName): TabKey[] {
-  if (isPod(object)) return ['yaml', 'logs', 'shell']
-  return hasLogs(object) ? ['yaml', 'logs'] : ['yaml']
+  if (isPod(object)) return ['yaml', 'logs', 'shell', 'commands']
+  return hasLogs(object) ? ['yaml', 'logs', 'commands'] : ['yaml', 'commands']
 }
 
 function Above({ cluster, object }: OfObject) {

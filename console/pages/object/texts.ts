@@ -4,7 +4,18 @@ export const texts = inBoth({
   en: {
     hub: 'Hub',
     inFleet: 'Its places in the fleet',
-    tabs: { yaml: 'YAML', logs: 'Logs', shell: 'Shell' },
+    tabs: { yaml: 'YAML', logs: 'Logs', shell: 'Shell', commands: 'Commands' },
+    commandsHint:
+      'These commands need skerry or kubectl with a kubeconfig that leads through the hub:',
+    commands: {
+      get: 'Read it',
+      describe: 'Read it with its events',
+      edit: 'Edit it',
+      logs: 'Follow its logs',
+      shell: 'Open a shell',
+      portForward: 'Reach the port from your computer, at localhost',
+      forward: 'Reach the service through the hub, if its cluster and your rights allow that',
+    },
     container: 'Container',
     allContainers: 'all',
     pause: 'Pause',
@@ -27,7 +38,17 @@ export const texts = inBoth({
   zh: {
     hub: '中心',
     inFleet: '在舰队中的位置',
-    tabs: { yaml: 'YAML', logs: '日志', shell: '终端' },
+    tabs: { yaml: 'YAML', logs: '日志', shell: '终端', commands: '命令' },
+    commandsHint: '以下命令需要 skerry 或 kubectl，以及经由中心访问的 kubeconfig：',
+    commands: {
+      get: '读取',
+      describe: '读取及其事件',
+      edit: '编辑',
+      logs: '跟随日志',
+      shell: '打开终端',
+      portForward: '从本机 localhost 访问该端口',
+      forward: '经由中心访问服务（需要集群和您的权限允许）',
+    },
     container: '容器',
     allContainers: '全部',
     pause: '暂停',
