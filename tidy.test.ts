@@ -604,7 +604,6 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/client/join-command.ts',
     'cmd/client/karmada-manifest.ts',
     'cmd/client/login.ts',
-    'cmd/client/machine-line.ts',
     'cmd/client/master-join-command.ts',
     'cmd/client/node-join-command.ts',
     'cmd/client/registrations.ts',

@@ -8,10 +8,11 @@ import {
 } from '@skerry/fleet-kinds'
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
+import { machineLine, pinScript } from '../../roles/program/machine-line.ts'
 import { advertised } from '../../roles/runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../flags/place-flags.ts'
 import { askMs } from '../limits-table.ts'
-import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
+import { tellExpiry } from './tell-expiry.ts'
 import { siteWords, wayWords } from './site-words.ts'
 
 /** The words for the way of the new agent to the hub. */
@@ -51,7 +52,10 @@ export async function printJoinCommand(options: JoinCommandOptions): Promise<voi
   const hub = await openChosenHub(options)
   const server = options.server ?? advertised(hub.server)
   // Nothing is made if there is no program to give.
-  const script = options.machine === true ? await pinScript(hub.cluster, server) : undefined
+  const script =
+    options.machine === true
+      ? await pinScript(hub.cluster, server, AbortSignal.timeout(askMs))
+      : undefined
   const status = await register(hub.cluster, { ...options, server })
   const { token, command, manifest, caHash, expires } = status
   const joining = ['site', '--server', server, '--ca-hash', caHash, '--name', name, ...way]

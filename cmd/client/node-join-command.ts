@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import type { ClusterClient } from '@skerry/client'
 import { openAdminCluster } from '../../roles/admin/admin-cluster.ts'
-import { createJoinToken, parseDurationMs, type JoinToken } from '../../roles/admin/join-token.ts'
-import { nodeJoinLine } from '../../roles/admin/node-join-line.ts'
-import { nameWords, networkWords } from '../../roles/admin/node-words.ts'
+import { createJoinToken, parseDurationMs } from '../../roles/admin/join-token.ts'
+import { machineLine, pinScript } from '../../roles/program/machine-line.ts'
+import { bareNodeWords, nodeJoinLine } from '../../roles/admin/node-join-line.ts'
 import { clientServers, publishedAuthority, readSiteInfo } from '../../roles/admin/site-info.ts'
 import { askMs } from '../limits-table.ts'
-import { machineLine, pinScript, tellExpiry } from './machine-line.ts'
+import { tellExpiry } from './tell-expiry.ts'
 
 export interface TokenOptions {
   dataDir: string
@@ -38,7 +38,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   const [server, ...others] = [options.server ?? [], ...named].flat()
   if (server === undefined) throw new TypeError('Cannot create token: there is no address')
   // Nothing is made if there is no program to give.
-  const script = options.machine === true ? await pinScript(cluster, server) : undefined
+  const script = options.machine === true ? await pinScript(cluster, server, signal) : undefined
   const ttlSeconds = (parseDurationMs(options.ttl) ?? 0) / 1_000
   const description = 'made by skerry token create'
   const made = await createJoinToken(
@@ -47,7 +47,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     { clock: systemClock },
     signal,
   )
-  const words = ['node', ...joiningWords(made), ...nameWords(info), ...networkWords(info)]
+  const words = bareNodeWords(made, { info })
   const line = script && machineLine({ script, token: made.token, words })
   if (options.output === 'json') console.log(JSON.stringify({ ...made, line, script }))
   else if (line !== undefined) {
@@ -68,8 +68,4 @@ async function openSite(
   if (caPem !== undefined) return { cluster, caPem }
   const text = 'Cannot create token: the cluster does not publish its authority'
   throw new ExpectedError(text, exitCodes.failure)
-}
-
-function joiningWords({ server, caHash }: JoinToken): string[] {
-  return ['--server', server, '--ca-hash', caHash]
 }

@@ -1,5 +1,5 @@
 import type { JoinToken } from './join-token.ts'
-import { networkWords } from './node-words.ts'
+import { nameWords, networkWords } from './node-words.ts'
 import type { SiteInfo } from './site-info.ts'
 
 /** The parts of a line for a machine with the program, in addition to its token. */
@@ -17,10 +17,19 @@ export function nodeJoinLine(
   { others = [], info, labels = {} }: NodeJoinLine,
 ): string {
   const servers = [made.server, ...others].map((server) => `--server ${server}`).join(' ')
-  const labelWords = Object.entries(labels).flatMap(([key, value]) => [
-    '--label',
-    `${key}=${value}`,
-  ])
-  const words = [...networkWords(info), ...labelWords].map((word) => ` ${word}`).join('')
+  const words = [...networkWords(info), ...labelWords(labels)].map((word) => ` ${word}`).join('')
   return `(umask 077 && echo ${made.token} > token) && skerry node ${servers} --token-file token --ca-hash ${made.caHash}${words}`
+}
+
+/** Returns the words for the line of a bare machine, which fetches the program from the site first. */
+export function bareNodeWords(
+  { server, caHash }: JoinToken,
+  { info, labels = {} }: Omit<NodeJoinLine, 'others'>,
+): string[] {
+  const joining = ['node', '--server', server, '--ca-hash', caHash, ...nameWords(info)]
+  return [...joining, ...networkWords(info), ...labelWords(labels)]
+}
+
+function labelWords(labels: Readonly<Record<string, string>>): string[] {
+  return Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
 }

@@ -87,6 +87,10 @@ test('a line for nodes is made with the rights of its asker at the site, and is 
     `(umask 077 && echo ${token} > token) && skerry node --server https://192.0.2.7:6443 --token-file token --ca-hash ${String(caHash)} --cluster-cidr 10.8.0.0/20 --label rack=a-1 --label example.com/zone=b`,
   )
   assert.equal(await tokens(), 1)
+  const bare = await ask({ machine: true })
+  assert.equal(bare.status, 409, 'a site that does not give its program away gets no token')
+  assert.match(String(bare.body.message), /does not give its program away/)
+  assert.equal(await tokens(), 1)
   const uri = '/clusters/shop-7/api/v1/namespaces/kube-system/secrets'
   const isSecret = (line: { readonly uri: string; readonly method: string }): boolean =>
     line.uri === uri && line.method === 'POST'
@@ -137,6 +141,7 @@ const refusals: readonly [unknown, number][] = [
   [{ labels: ['a'] }, 400],
   [{ labels: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`k${at}`, ''])) }, 400],
   [{ more: 1 }, 400],
+  [{ machine: 'yes' }, 400],
   [[], 400],
   [{ labels: { a: 'x'.repeat(20_000) } }, 413],
 ]

@@ -22,21 +22,21 @@ interface NodeJoinCommand {
 /** Makes the line by which any number of machines join, until its token ends. */
 export function LinePanel({ cluster }: { readonly cluster: string }) {
   const texts = useTexts(both)
-  const language = useLanguage()
   const [labels, setLabels] = useState('')
   const [ttl, setTtl] = useState('3600')
+  const [isBare, setBare] = useState(true)
   const [made, setMade] = useState<NodeJoinCommand>()
   const { isBusy, fault, run } = useDeed()
   const make = (): Promise<boolean> =>
     run(async () => {
       const path = `/hub/v1/clusters/${encodeURIComponent(cluster)}/node-join-command`
-      const body = { labels: labelsOf(labels) ?? {}, ttlSeconds: Number(ttl) }
+      const body = { labels: labelsOf(labels) ?? {}, ttlSeconds: Number(ttl), machine: isBare }
       setMade(await askJson<NodeJoinCommand>(path, { method: 'POST', body }))
     })
   return (
     <section className="panel">
       <h2>{texts.line}</h2>
-      <p className="muted">{texts.lineHint}</p>
+      <p className="muted">{isBare ? texts.bareHint : texts.lineHint}</p>
       <form
         className="fields"
         onSubmit={(event) => {
@@ -58,6 +58,17 @@ export function LinePanel({ cluster }: { readonly cluster: string }) {
             onChange={setTtl}
           />
         </div>
+        <div className="field">
+          <ChoiceField
+            label={texts.machine}
+            value={isBare ? 'bare' : 'ready'}
+            choices={[
+              ['bare', texts.machineKinds.bare],
+              ['ready', texts.machineKinds.ready],
+            ]}
+            onChange={(next) => setBare(next === 'bare')}
+          />
+        </div>
         <div className="field is-button">
           <button type="submit" className="button is-main" disabled={isBusy}>
             {texts.makeLine}
@@ -65,21 +76,25 @@ export function LinePanel({ cluster }: { readonly cluster: string }) {
         </div>
       </form>
       <FaultLine fault={fault} />
-      {made === undefined ? undefined : (
-        <>
-          <SecretText text={made.command} secret={tokenIn(made.command)} />
-          <Facts
-            facts={[
-              {
-                name: texts.lineUntil,
-                value: clockText(Date.parse(made.expiresAt), hubNowMs(), language),
-              },
-              { name: texts.caHash, value: <code>{made.caHash}</code> },
-            ]}
-          />
-        </>
-      )}
+      {made === undefined ? undefined : <MadeLine made={made} />}
     </section>
+  )
+}
+
+function MadeLine({ made: { command, expiresAt, caHash } }: { readonly made: NodeJoinCommand }) {
+  const texts = useTexts(both)
+  const language = useLanguage()
+  const until = clockText(Date.parse(expiresAt), hubNowMs(), language)
+  return (
+    <>
+      <SecretText text={command} secret={tokenIn(command)} />
+      <Facts
+        facts={[
+          { name: texts.lineUntil, value: until },
+          { name: texts.caHash, value: <code>{caHash}</code> },
+        ]}
+      />
+    </>
   )
 }
 

@@ -6,6 +6,10 @@ export const texts = inBoth({
     clusters: 'Clusters',
     line: 'One machine, by a line',
     lineHint: 'Paste the line on a machine that has the program. It makes a node of it.',
+    bareHint:
+      'Paste the line on a machine with Debian or Ubuntu, as root or a user with sudo. It fetches the program from the site, checks it, and makes a node.',
+    machine: 'The machine',
+    machineKinds: { bare: 'is bare', ready: 'has the program' },
     labels: 'Labels of the node',
     labelsHint: 'key=value, separated by commas',
     expiry: 'The line works for',
@@ -65,6 +69,10 @@ export const texts = inBoth({
     clusters: '集群',
     line: '用一行命令添加一台机器',
     lineHint: '在已安装程序的机器上粘贴此行，它就会成为节点。',
+    bareHint:
+      '在 Debian 或 Ubuntu 机器上以 root 或可 sudo 的用户粘贴此行。它从站点获取并校验程序，然后成为节点。',
+    machine: '机器',
+    machineKinds: { bare: '尚无程序', ready: '已有程序' },
     labels: '节点标签',
     labelsHint: 'key=value，用逗号分隔',
     expiry: '有效时间',

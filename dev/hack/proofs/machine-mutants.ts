@@ -33,7 +33,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'a way of a machine is refused with',
-    test: 'cmd/client/machine-line.test.ts',
+    test: 'roles/program/machine-line.test.ts',
     file: 'cmd/flags/line-proxy.ts',
     find: "  if (text.includes('@')) {",
     replace: '  if (false) {',

@@ -1,17 +1,18 @@
 import { StatusError, validateLabels, type JsonObject } from '@skerry/api'
 import type { Authorizer, Route } from '@skerry/apiserver'
-import { linkedSignal, type Clock } from '@skerry/base'
+import { ExpectedError, linkedSignal, type Clock } from '@skerry/base'
 import { createCluster, type ClusterClient, type Transport } from '@skerry/client'
 import { readJsonBody } from '@skerry/console-api'
 import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
+import type { PinnedScript } from '../../program/machine-line.ts'
 import { hubBounds } from '../limits-table.ts'
 
 const joinPath = /^\/hub\/v1\/clusters\/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/node-join-command$/
 
 /** The answer to POST of the path. */
 interface NodeJoinCommand {
-  /** A line for the shell of a machine that has the program. The token in it is a secret. */
+  /** A line for the shell of a machine that has the program, or of a bare one. The token in it is a secret. */
   readonly command: string
   /** RFC 3339. */
   readonly expiresAt: string
@@ -21,6 +22,8 @@ interface NodeJoinCommand {
 interface Asked {
   readonly labels: Readonly<Record<string, string>>
   readonly ttlSeconds: number
+  /** The machine gets the program by the line itself. */
+  readonly isBare: boolean
 }
 
 const { bodyBytesMax, timeoutMs } = hubBounds.nodeJoinRoute
@@ -73,7 +76,12 @@ const doing = 'make a line for nodes'
 const { ttlSecondsDefault, ttlSecondsMin, ttlSecondsMax, labelsMax } = hubBounds.nodeJoinRoute
 
 /** Labels that are valid have no character that means anything to a shell. */
-function readAsked({ labels = {}, ttlSeconds = ttlSecondsDefault, ...others }: JsonObject): Asked {
+function readAsked({
+  labels = {},
+  ttlSeconds = ttlSecondsDefault,
+  machine = false,
+  ...others
+}: JsonObject): Asked {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw refused(`there is no field "${unknown}"`)
   const isTime = Number.isSafeInteger(ttlSeconds)
@@ -81,11 +89,12 @@ function readAsked({ labels = {}, ttlSeconds = ttlSecondsDefault, ...others }: J
   if (seconds < ttlSecondsMin || seconds > ttlSecondsMax) {
     throw refused(`ttlSeconds must be a whole number from ${ttlSecondsMin} to ${ttlSecondsMax}`)
   }
+  if (typeof machine !== 'boolean') throw refused('machine must be true or false')
   if (!isTexts(labels)) throw refused('labels must be an object of texts')
   if (Object.keys(labels).length > labelsMax) throw refused(`it has over ${labelsMax} labels`)
   const [wrong] = validateLabels(labels, 'labels')
   if (wrong) throw refused(`${wrong.field}: ${wrong.message}`)
-  return { labels, ttlSeconds: seconds }
+  return { labels, ttlSeconds: seconds, isBare: machine }
 }
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
@@ -99,7 +108,7 @@ function refused(why: string): StatusError {
 
 async function makeCommand(
   site: ClusterClient,
-  { labels, ttlSeconds }: Asked,
+  { labels, ttlSeconds, isBare }: Asked,
   { clock, name }: { readonly clock: Clock; readonly name: string },
   signal: AbortSignal,
 ): Promise<NodeJoinCommand> {
@@ -107,7 +116,8 @@ async function makeCommand(
   const { clientServers, publishedAuthority, readSiteInfo } =
     await import('../../admin/site-info.ts')
   const { createJoinToken } = await import('../../admin/join-token.ts')
-  const { nodeJoinLine } = await import('../../admin/node-join-line.ts')
+  const { bareNodeWords, nodeJoinLine } = await import('../../admin/node-join-line.ts')
+  const { machineLine } = await import('../../program/machine-line.ts')
   const info = await readSiteInfo(site, signal)
   const caPem = await publishedAuthority(site, signal)
   if (!info || caPem === undefined) {
@@ -115,6 +125,8 @@ async function makeCommand(
     throw new StatusError('Conflict', text)
   }
   const [server = '', ...others] = await clientServers(site, info, signal)
+  // Nothing is made if there is no program to give.
+  const script = isBare ? await scriptFor(site, server, signal) : undefined
   const description = 'made by the web console'
   const made = await createJoinToken(
     site,
@@ -123,9 +135,26 @@ async function makeCommand(
     signal,
   )
   return {
-    command: nodeJoinLine(made, { others, info, labels }),
+    command: script
+      ? machineLine({ script, token: made.token, words: bareNodeWords(made, { info, labels }) })
+      : nodeJoinLine(made, { others, info, labels }),
     expiresAt: new Date(made.expiresAtMs).toISOString(),
     caHash: made.caHash,
+  }
+}
+
+/** Rejects with a Conflict if the site does not give its program away. */
+async function scriptFor(
+  site: ClusterClient,
+  server: string,
+  signal: AbortSignal,
+): Promise<PinnedScript> {
+  const { pinScript } = await import('../../program/machine-line.ts')
+  try {
+    return await pinScript(site, server, signal)
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error
+    throw new StatusError('Conflict', `Cannot ${doing}: ${error.message}`, { cause: error })
   }
 }
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readBody, statusErrorOf, type ClusterClient } from '@skerry/client'
-import { programBounds } from '../../roles/program/limits-table.ts'
-import { scriptPath } from '../../roles/program/program-paths.ts'
-import { askMs } from '../limits-table.ts'
+import { programBounds } from './limits-table.ts'
+import { scriptPath } from './program-paths.ts'
 
 /** The script that a machine fetches, with the hash by which a line pins it. */
 export interface PinnedScript {
@@ -31,8 +30,11 @@ interface LineProxy {
  * Reads the script over the connection of a user, whose server is known, and pins what machines will get from
  * `server`. Throws ExpectedError if the program cannot be had there.
  */
-export async function pinScript(cluster: ClusterClient, server: string): Promise<PinnedScript> {
-  const signal = AbortSignal.timeout(askMs)
+export async function pinScript(
+  cluster: ClusterClient,
+  server: string,
+  signal: AbortSignal,
+): Promise<PinnedScript> {
   const request = { method: 'GET', path: scriptPath, headers: {} } as const
   const response = await cluster.raw(request, signal)
   const script = await readBody(response.body, programBounds.installScript.scriptBytesMax)
@@ -79,14 +81,6 @@ function proxySteps({ proxy, hasLogin }: LineProxy): string[] {
   ]
   const set = hasLogin ? login : [`export https_proxy=${shellWord(`http://${address}`)}`]
   return [...set, 'unset no_proxy NO_PROXY']
-}
-
-/** Tells how long a line works, on standard error: the output is the line alone. */
-export function tellExpiry(expiresAtMs: number, ttl: string): void {
-  const until = new Date(expiresAtMs).toISOString()
-  console.error(
-    `Paste it on the machine, as root or a user with sudo. It works for ${ttl}, until ${until}.`,
-  )
 }
 
 const aptOptions = [
