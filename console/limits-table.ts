@@ -38,6 +38,8 @@ export const timeLimits = Object.freeze({
   pauseMs: 400,
   /** How long a button says that it has copied. */
   confirmedMs: 1_500,
+  /** How long a check of machines may take to be removed. */
+  checkGoneMs: 30_000,
   /** How often pages ask again for what no watch brings. */
   askAgainMs: 5_000,
   /** After this time a browser has taken a file that is to be saved. */

@@ -30,11 +30,11 @@ export function EdgeClusterFormPage() {
   const [, navigate] = useLocation()
   const [form, setForm] = useState<ClusterForm>(emptyForm)
   const { isBusy, fault: refused, run } = useDeed()
-  const dryRun = useDryRun(form)
   const check = useMachineCheck(form)
+  // The name is taken by the check.
+  const dryRun = useDryRun(form, !check.isBegun)
   const set = (change: Partial<ClusterForm>): void => setForm({ ...form, ...change })
-  // The check itself has taken the name.
-  const fault = refused ?? (check.isBegun ? undefined : dryRun.error)
+  const fault = refused ?? dryRun.error
   const ofForm = faultsByField(fault?.facts.causes ?? [])
   const ofMachines = check.edge === undefined ? [] : checkFaults(form, check.edge)
   const faults = new Map([...ofMachines, ...ofForm])

@@ -19,11 +19,14 @@ export function edgeClustersPath({ namespace }: ClusterForm): string {
   return listPath(undefined, edgeClusters, namespace === '' ? 'default' : namespace)
 }
 
-/** Lets the hub check the form after each pause, without making anything. No machine is asked. */
-export function useDryRun(form: ClusterForm): DryRun {
+/**
+ * Lets the hub check the form after each pause, without making anything; no machine is asked. It rests while `isOn` is
+ * false.
+ */
+export function useDryRun(form: ClusterForm, isOn: boolean): DryRun {
   const [dryRun, setDryRun] = useState<DryRun>({ isRunning: false, isGood: false })
   useEffect(() => {
-    if (form.name === '') return setDryRun({ isRunning: false, isGood: false })
+    if (form.name === '' || !isOn) return setDryRun({ isRunning: false, isGood: false })
     const stop = new AbortController()
     setDryRun((before) => ({ ...before, isRunning: true, isGood: false }))
     const ask = async (): Promise<void> => {
@@ -45,6 +48,6 @@ export function useDryRun(form: ClusterForm): DryRun {
       timer.cancel()
       stop.abort()
     }
-  }, [form])
+  }, [form, isOn])
   return dryRun
 }

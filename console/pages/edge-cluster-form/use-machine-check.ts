@@ -1,5 +1,6 @@
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { listPath, objectPath } from '../../data/api-paths.ts'
+import { browserClock } from '../../data/browser-clock.ts'
 import { useWatched } from '../../data/console-context.tsx'
 import {
   edgeClusters,
@@ -7,9 +8,10 @@ import {
   type EdgeClusterObject,
   type EdgeWish,
 } from '../../data/edge-cluster.ts'
-import { asHubError } from '../../data/hub-error.ts'
+import { asHubError, type HubError } from '../../data/hub-error.ts'
 import { askHub, askJson } from '../../data/hub-request.ts'
 import { removeLogin, withLogins, type LoginSecret } from '../../data/login-secret.ts'
+import { timeLimits } from '../../limits-table.ts'
 import { edgeClusterOf, loginsOf, type ClusterForm } from './cluster-form.ts'
 import { edgeClustersPath } from './use-dry-run.ts'
 
@@ -47,8 +49,13 @@ export function useMachineCheck(form: ClusterForm): MachineCheck {
     isBegun: begun !== undefined,
     isCurrent: begun?.form === form,
     async begin() {
-      if (begun === undefined) setBegun(await create(form))
-      else setBegun(await change(form, begun, path))
+      const changed = begun === undefined ? undefined : await change(form, begun, path)
+      if (changed !== undefined) return setBegun(changed)
+      if (begun !== undefined) {
+        await removeCheck(begun)
+        setBegun(undefined)
+      }
+      setBegun(await create(form))
     },
     async make() {
       await patch(wishPatch({ ask: 'make' }))
@@ -57,7 +64,7 @@ export function useMachineCheck(form: ClusterForm): MachineCheck {
       await patch(wishPatch(wish))
     },
     async forget() {
-      await askHub(path, { method: 'DELETE' })
+      if (begun !== undefined) await removeCheck(begun)
       setBegun(undefined)
     },
   }
@@ -65,12 +72,7 @@ export function useMachineCheck(form: ClusterForm): MachineCheck {
 
 function useEdge(begun: Begun | undefined): EdgeClusterObject | undefined {
   const { namespace = '', name = '' } = begun ?? {}
-  const path = useMemo(() => {
-    const selector = encodeURIComponent(`metadata.name=${name}`)
-    return name === ''
-      ? undefined
-      : `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`
-  }, [namespace, name])
+  const path = name === '' ? undefined : ownList({ namespace, name })
   const view = useWatched(path)
   // The hub's own kind.
   return view.items.get(`${namespace}/${name}`) as EdgeClusterObject | undefined
@@ -90,20 +92,56 @@ async function create(form: ClusterForm): Promise<Begun> {
   return { form, namespace, name, logins }
 }
 
-/** Writes what the form says now, with new Secrets, and lets the hub look again. */
-async function change(form: ClusterForm, begun: Begun, path: string): Promise<Begun> {
+/**
+ * Writes the present form with new Secrets, and lets the hub look again; keys that were accepted stay so. Resolves undefined
+ * if the hub forbids the change, such as another master: then only a new object helps.
+ */
+async function change(form: ClusterForm, begun: Begun, path: string): Promise<Begun | undefined> {
   const { namespace, name } = begun
   const logins = loginsOf({ ...form, namespace, name })
+  const { spec } = edgeClusterOf(form, 'Check')
+  const body = [
+    { op: 'replace', path: '/spec', value: spec },
+    { op: 'add', path: '/metadata/annotations', value: { 'hub.skerry.io/retry': '*' } },
+  ]
+  const request = { method: 'PATCH', body, contentType: 'application/json-patch+json' } as const
+  try {
+    await askJson(`${path}?dryRun=All`, request)
+  } catch (thrown) {
+    if (isForbiddenChange(asHubError(thrown))) return undefined
+    throw thrown
+  }
   for (const login of begun.logins) await removeIfThere(login)
-  await withLogins(logins, async () => {
-    const { spec } = edgeClusterOf(form, 'Check')
-    const body = [
-      { op: 'replace', path: '/spec', value: spec },
-      { op: 'add', path: '/metadata/annotations', value: { 'hub.skerry.io/retry': '*' } },
-    ]
-    await askJson(path, { method: 'PATCH', body, contentType: 'application/json-patch+json' })
-  })
+  await withLogins(logins, () => askJson(path, request))
   return { form, namespace, name, logins }
+}
+
+function isForbiddenChange({ facts: { causes = [] } }: HubError): boolean {
+  return causes.some(({ reason }) => reason === 'FieldValueForbidden')
+}
+
+/** Resolves when the object is gone, and the name free. The hub removes its logins with it. */
+async function removeCheck(begun: Begun): Promise<void> {
+  await askHub(edgePath(begun), { method: 'DELETE' })
+  const signal = browserClock.limit(timeLimits.checkGoneMs)
+  for (;;) {
+    const { items } = await askJson<{ readonly items: readonly unknown[] }>(ownList(begun), {
+      signal,
+    })
+    if (items.length === 0) return
+    await pause(timeLimits.pauseMs)
+  }
+}
+
+function ownList({ namespace, name }: Pick<Begun, 'namespace' | 'name'>): string {
+  const selector = encodeURIComponent(`metadata.name=${name}`)
+  return `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    browserClock.after(ms, resolve)
+  })
 }
 
 async function removeIfThere(login: LoginSecret): Promise<void> {

@@ -225,8 +225,13 @@ for (const fault of ['unreachable', 'misbehaves', 'file'] satisfies ShellFault[]
   test(`an error ${fault} is tried again`, async () => {
     const world = worldOf()
     const open = (): Promise<Shell> => Promise.reject(new ShellError(fault, 'no'))
-    await round(world, stepsThat(doing(world)), { clock: simulatedClock(), open })
-    assert.equal(stateOf(world, 'Connect@m')?.state, 'Waiting')
+    const clock = simulatedClock()
+    await round(world, stepsThat(doing(world)), { clock, open })
+    const { state, fault: named } = stateOf(world, 'Connect@m') ?? {}
+    assert.deepEqual([state, named], ['Waiting', fault], 'the status names the fault')
+    await clock.advance((nextAttemptMs(world.status.steps ?? []) ?? 0) - clock.now())
+    await round(world, stepsThat(doing(world)), { clock })
+    assert.equal(stateOf(world, 'Connect@m')?.fault, undefined)
   })
 }
 
