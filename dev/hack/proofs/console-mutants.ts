@@ -133,4 +133,40 @@ export const mutants: readonly Mutant[] = [
     find: `if (site === 'cross-site' || site === 'same-site') {`,
     replace: `if (site === 'cross-site') {`,
   },
+  {
+    proof:
+      'a user sees and ends their own sessions, and only somebody who may delete them ends others',
+    test: 'roles/hub/hub-console-people.test.ts',
+    file: 'packages/console-api/sessions/session-list-route.ts',
+    find: '.filter((record) => seesAll || isOf(record, admitted))',
+    replace: '.filter((record) => seesAll || record !== undefined)',
+  },
+  {
+    proof: 'a user is added with a token that is shown once, listed without it, and removed',
+    test: 'roles/hub/hub-console-people.test.ts',
+    file: 'roles/hub/console/user-hub.ts',
+    find: "      'cache-control': 'no-store',\n",
+    replace: '',
+  },
+  {
+    proof: 'a user that cannot be is refused, and so is everybody who may not add users',
+    test: 'roles/hub/hub-console-people.test.ts',
+    file: 'roles/hub/console/users-route.ts',
+    find: 'if (named.length < groups.length) throw',
+    replace: 'if (named.length > groups.length) throw',
+  },
+  {
+    proof: 'a login that is typed in is in a Secret, and the object only names it',
+    test: 'console/pages/edge-cluster-form/cluster-form.test.ts',
+    file: 'console/pages/edge-cluster-form/cluster-form.ts',
+    find: 'credentials: { name: secret },',
+    replace: 'credentials: { name: secret, password: machine.login.password },',
+  },
+  {
+    proof: 'no kind of login puts a credential into the file',
+    test: 'console/data/kubeconfig.test.ts',
+    file: 'console/data/kubeconfig.ts',
+    find: "'client-key': login.keyPath",
+    replace: "'client-key-data': login.keyPath",
+  },
 ]
