@@ -2,6 +2,7 @@
  * Kubeconfigs that hold no secret: they name files of the person's machine, or a program that logs in there. So neither the
  * page nor the downloaded file is worth stealing. Pure.
  */
+import { toBase64 } from './base64.ts'
 
 /** How kubectl proves who it is. */
 export type KubeconfigLogin =
@@ -32,10 +33,7 @@ const user = 'hub-user'
 /** Returns the kubeconfig with the first context as the current one. */
 export function kubeconfigOf(wish: KubeconfigWish): Readonly<Record<string, unknown>> {
   const { server, authority, clusters, hasHub, login } = wish
-  const trust =
-    authority === undefined
-      ? {}
-      : { 'certificate-authority-data': new TextEncoder().encode(authority).toBase64() }
+  const trust = authority === undefined ? {} : { 'certificate-authority-data': toBase64(authority) }
   const hub = hasHub ? [{ name: 'hub', server }] : []
   const all = [
     ...hub,

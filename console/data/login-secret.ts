@@ -3,6 +3,7 @@
  * Secret alone: no object, address or store of the browser has it.
  */
 import { listPath, objectPath } from './api-paths.ts'
+import { toBase64 } from './base64.ts'
 import { askHub, askJson } from './hub-request.ts'
 
 /** `secret` names one that is there; the others make one. */
@@ -46,12 +47,8 @@ export function loginData(login: LoginForm): Readonly<Record<string, string>> | 
         { 'ssh-privatekey': `${privateKey.trim()}\n`, passphrase }
   const all = Object.entries({ ...fields, 'sudo-password': sudoPassword })
   return Object.fromEntries(
-    all.filter(([, text]) => text !== '').map(([key, text]) => [key, base64(text)]),
+    all.filter(([, text]) => text !== '').map(([key, text]) => [key, toBase64(text)]),
   )
-}
-
-function base64(text: string): string {
-  return new TextEncoder().encode(text).toBase64()
 }
 
 const secrets = { group: '', version: 'v1', resource: 'secrets' }

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
-import { objectPath } from '../../data/api-paths.ts'
+import { listPath } from '../../data/api-paths.ts'
+import { fromBase64 } from '../../data/base64.ts'
+import { useRetry, useWatched } from '../../data/console-context.tsx'
 import type { EdgeClusterObject } from '../../data/edge-cluster.ts'
-import { asHubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
-import { timeLimits } from '../../limits-table.ts'
 import { Failed } from '../../parts/answer-state.tsx'
 import { SecretText } from '../../parts/secret-text.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
+
+const secrets = { group: '', version: 'v1', resource: 'secrets' }
 
 interface JoinSecret {
   readonly data?: Readonly<Record<string, string>>
@@ -17,28 +17,20 @@ interface JoinSecret {
 export function JoinManifest({ edge }: { readonly edge: EdgeClusterObject }) {
   const texts = useTexts(both)
   const { name, namespace } = edge.metadata
-  const secret = { group: '', version: 'v1', resource: 'secrets', namespace, name: `${name}-join` }
-  const path = objectPath(undefined, secret)
-  const { data, error } = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => askJson<JoinSecret>(path, { signal }),
-    refetchInterval: timeLimits.askAgainMs,
-  })
-  if (error !== null) {
-    const known = asHubError(error)
-    return known.isMissing ? <p className="muted">{texts.noManifest}</p> : <Failed error={known} />
-  }
-  const manifest = textOf(data?.data?.['manifest'])
+  const own = encodeURIComponent(`metadata.name=${name}-join`)
+  const path = `${listPath(undefined, secrets, namespace)}?fieldSelector=${own}`
+  const view = useWatched(path)
+  const retry = useRetry(path)
+  // A Secret of the API.
+  const secret = view.items.get(`${namespace}/${name}-join`) as JoinSecret | undefined
+  const manifest = fromBase64(secret?.data?.['manifest'] ?? '')
+  if (view.error !== undefined) return <Failed error={view.error} onRetry={retry} />
   if (manifest === '') return <p className="muted">{texts.noManifest}</p>
   return (
     <section className="panel">
       <h2>{texts.manifest}</h2>
       <p>{texts.manifestHint}</p>
-      <SecretText text={manifest} secret={textOf(data?.data?.['token'])} isBlock />
+      <SecretText text={manifest} secret={fromBase64(secret?.data?.['token'] ?? '')} isBlock />
     </section>
   )
-}
-
-function textOf(encoded = ''): string {
-  return new TextDecoder().decode(Uint8Array.fromBase64(encoded))
 }
