@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyImport, importFaults, importOf, registrationOf } from './import-form.ts'
 
-const form = { ...emptyImport, name: ' shop-7 ', groups: 'ops, dev', zones: 'a b', labels: 'x=1' }
+const form = {
+  ...emptyImport,
+  appliesWorks: true,
+  name: ' shop-7 ',
+  groups: 'ops, dev',
+  zones: 'a b',
+  labels: 'x=1',
+}
 
 test('the form becomes a wish for a token, without empty fields', () => {
   assert.deepEqual(registrationOf(form).spec, {

@@ -26,7 +26,7 @@ export const emptyImport: ImportForm = Object.freeze({
   namespace: 'default',
   ttlSeconds: '86400',
   needsAcceptance: false,
-  appliesWorks: true,
+  appliesWorks: false,
   allowsMasters: false,
   hasVirtualClusters: false,
   users: '',
