@@ -4,6 +4,7 @@ import { machineResults, type MachineResult } from '../../data/machine-results.t
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { machineTexts, machineTones } from '../../parts/machine-texts.ts'
 import { WordMark } from '../../parts/state-mark.tsx'
+import { rowHeights } from '../../words/density.ts'
 import { useTexts } from '../../words/language.ts'
 import { LeaveButtons } from './leave-buttons.tsx'
 import { texts as both } from './texts.ts'
@@ -16,7 +17,7 @@ export function MachineTable({ edge }: { readonly edge: EdgeClusterObject }) {
   const columns = useMemo(() => columnsOf(edge, texts, words), [edge, texts, words])
   if (rows.length === 0) return undefined
   return (
-    <div className="short-table">
+    <div className="short-table" style={{ height: rowHeights.normal * (rows.length + 2) }}>
       <DataTable
         label={texts.machines}
         rows={rows}
