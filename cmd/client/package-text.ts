@@ -23,6 +23,12 @@ export function printPackage(shown: ShownPackage, output: string | undefined): v
       sizeOf(debs.map(({ file }) => file)),
       `${debs.length} packages`,
     ]),
+    ...(manifest.etcd ?? []).map(({ architecture, debs }) => [
+      'etcd',
+      architecture,
+      sizeOf(debs.map(({ file }) => file)),
+      debs[0]?.version ?? '',
+    ]),
     ...manifest.images.map(({ architectures, content, blobs, references }) => [
       'images',
       architectures.join(',') || '-',

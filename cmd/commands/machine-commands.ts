@@ -76,11 +76,13 @@ function addInstallPackage(machine: Command): void {
     .action(async (flags: InstallFlags) => {
       const { installPackage } = await import('../../roles/machine/install-package.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const { packagedEtcd } = await import('../../roles/site/etcd/etcd-program.ts')
       const options = {
         digest: flags.package,
         publicKeyFile: flags.publicKeyFile,
         packagesDirectory: flags.packagesDir,
         imagesDirectory: flags.imagesDir,
+        etcdDirectory: packagedEtcd,
         node: { nodeDir: join(dataDirectoryDefault, 'node'), runDir: '/run/skerry/node' },
       }
       await installPackage(options, console.log, stopSignal())

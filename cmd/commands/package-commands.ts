@@ -41,6 +41,7 @@ interface CreateFlags extends MachineProgramFlags {
   architecture: Architecture[]
   image: string[]
   imageRef: string[]
+  etcd: boolean
   cacheDir: string
   mirror: Record<string, string>
   securityMirror: Record<string, string>
@@ -66,6 +67,7 @@ function addCreate(offline: Command): void {
     )
     .option('--image <archive>', 'OCI layout or "docker save" archive (repeatable)', collect, [])
     .option('--image-ref <name>', 'image to pull with skopeo (repeatable)', collect, [])
+    .option('--etcd', 'add the etcd that several masters, and witnesses, run', false)
     .option(
       '--cache-dir <path>',
       'directory that keeps downloads for the next package',
@@ -115,6 +117,7 @@ async function createOptionsOf(flags: CreateFlags): Promise<CreatePackageOptions
     keyFile: flags.key,
     output: flags.output,
     releases: flags.release,
+    hasEtcd: flags.etcd,
     architectures: architecture.length === 0 ? [own] : architecture,
     programs: await machineProgramsOf(flags),
     images: flags.image,

@@ -39,11 +39,13 @@ function assetsOf(names: readonly string[], directory: string): Record<string, s
 
 /**
  * Builds Node with the program and the pages inside, by Node's own means (node:single-executable-applications). The option
- * --node-options= sets engine flags at each start, which is how `up` bounds each role's heap.
+ * --node-options= sets engine flags at each start, which is how `up` bounds each role's heap. A Node of another
+ * architecture must have the version of this one, and starts without compiled code.
  */
-async function buildExecutable(
+export async function buildExecutable(
   output: string,
   assets: Readonly<Record<string, string>>,
+  foreignNode?: string,
 ): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-build-'))
   try {
@@ -58,7 +60,8 @@ async function buildExecutable(
         mainFormat: 'module',
         output,
         disableExperimentalSEAWarning: true,
-        useCodeCache: true,
+        useCodeCache: foreignNode === undefined,
+        ...(foreignNode === undefined ? {} : { executable: foreignNode }),
         assets,
         execArgv: ['--disable-warning=ExperimentalWarning'],
         execArgvExtension: 'cli',

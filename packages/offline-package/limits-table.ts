@@ -10,6 +10,7 @@ export const packageBounds = Object.freeze({
   programsMax: 4,
   releasesMax: 16,
   debsOfReleaseMax: 2_000,
+  debsOfEtcdMax: 8,
   imagesMax: 256,
   blobsOfImageMax: 512,
   referencesOfImageMax: 64,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOlder, shareOf } from './manifest.ts'
+import { isOlder, manifestBytes, parseManifest, shareOf } from './manifest.ts'
 import { smallPackage } from './testing/small-package.ts'
 
 test('a machine gets the program, the packages and the images that are for it', async () => {
@@ -26,6 +26,20 @@ test('a machine of another system or architecture gets nothing, and the error li
   for (const [architecture, release, message] of cases) {
     assert.throws(() => shareOf(made.manifest, { architecture, release }), message)
   }
+})
+
+test('an etcd is a part of schema 2, for the machines of its architecture', async () => {
+  await using made = await smallPackage()
+  const debs = made.manifest.releases.flatMap((release) => release.debs)
+  const etcd = [{ architecture: 'x86_64' as const, debs }]
+  const next = { ...made.manifest, schemaVersion: 2 as const, etcd }
+  const read = parseManifest(manifestBytes(next))
+  assert.deepEqual(shareOf(read, { architecture: 'x86_64', release: 'debian-12' }).etcd, etcd[0])
+  const others = [{ architecture: 'aarch64' as const, debs }]
+  const none = shareOf({ ...next, etcd: others }, { architecture: 'x86_64', release: 'debian-12' })
+  assert.equal(none.etcd, undefined)
+  const wrong = manifestBytes({ ...next, schemaVersion: 1 })
+  assert.throws(() => parseManifest(wrong), /schemaVersion 1 has no etcd/)
 })
 
 test('versions are compared by their numbers', () => {

@@ -54,12 +54,17 @@ const image = z.strictObject({
   blobs: z.array(blob).max(bounds.blobsOfImageMax),
 })
 
+/** An etcd for masters and witnesses, as Debian packages of which only the programs are taken: it serves every release. */
+const etcd = z.strictObject({ architecture, debs: z.array(deb).min(1).max(bounds.debsOfEtcdMax) })
+
 const manifestSchema = z.strictObject({
   kind: z.literal('SkerryOfflinePackage'),
-  schemaVersion: z.literal(1),
+  /** 2 since packages may have an etcd. */
+  schemaVersion: z.union([z.literal(1), z.literal(2)]),
   programs: z.array(program).max(bounds.programsMax),
   releases: z.array(release).max(bounds.releasesMax),
   images: z.array(image).max(bounds.imagesMax),
+  etcd: z.array(etcd).max(bounds.programsMax).optional(),
 })
 
 export type PackageManifest = z.infer<typeof manifestSchema>
@@ -67,6 +72,7 @@ export type BlobRef = z.infer<typeof blob>
 export type PackagedProgram = z.infer<typeof program>
 export type PackagedRelease = z.infer<typeof release>
 export type PackagedImage = z.infer<typeof image>
+export type PackagedEtcd = z.infer<typeof etcd>
 export type Architecture = z.infer<typeof architecture>
 
 /** Returns the manifest's bytes. The same content gives the same bytes. */
@@ -81,6 +87,9 @@ export function parseManifest(bytes: Uint8Array): PackageManifest {
     for (const { form, engine, version } of manifest.programs) {
       if ((form === 'bundle') === (engine !== undefined)) continue
       throw new RangeError(`program ${version} is a ${form} and has ${engine ? 'an' : 'no'} engine`)
+    }
+    if (manifest.etcd !== undefined && manifest.schemaVersion === 1) {
+      throw new RangeError('schemaVersion 1 has no etcd')
     }
     return manifest
   } catch (error) {
@@ -101,7 +110,12 @@ export function blobsOf(manifest: PackageManifest): BlobRef[] {
     ...manifest.programs.flatMap(blobsOfProgram),
     ...manifest.releases.flatMap(({ debs }) => debs.map(({ file }) => file)),
     ...manifest.images.flatMap(blobsOfImage),
+    ...(manifest.etcd ?? []).flatMap(blobsOfEtcd),
   ])
+}
+
+export function blobsOfEtcd({ debs }: Pick<PackagedEtcd, 'debs'>): BlobRef[] {
+  return debs.map(({ file }) => file)
 }
 
 export function blobsOfProgram({ content, engine }: PackagedProgram): BlobRef[] {
@@ -123,6 +137,8 @@ export interface MachineShare {
   readonly program: PackagedProgram
   readonly release: PackagedRelease
   readonly images: readonly PackagedImage[]
+  /** Undefined if the package has no etcd for the architecture. */
+  readonly etcd: PackagedEtcd | undefined
 }
 
 /** A machine as it describes itself: anything, if it is hostile. */
@@ -152,7 +168,8 @@ export function shareOf(manifest: PackageManifest, machine: MachineKind): Machin
   const images = manifest.images.filter(
     ({ architectures }) => architectures.length === 0 || architectures.some((each) => each === own),
   )
-  return { program: found, release: packages, images }
+  const etcdHere = manifest.etcd?.find((each) => each.architecture === own)
+  return { program: found, release: packages, images, etcd: etcdHere }
 }
 
 function lacking(what: string, there: readonly string[]): ExpectedError {

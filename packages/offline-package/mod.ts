@@ -5,6 +5,7 @@
  */
 export {
   blobsOf,
+  blobsOfEtcd,
   blobsOfImage,
   blobsOfProgram,
   isOlder,
@@ -14,6 +15,7 @@ export {
   type BlobRef,
   type MachineKind,
   type MachineShare,
+  type PackagedEtcd,
   type PackagedImage,
   type PackagedProgram,
   type PackagedRelease,

@@ -262,7 +262,7 @@ const anyDeb = {
 }
 const shapes: readonly [string, Path, unknown][] = [
   ['another kind', ['kind'], 'Package'],
-  ['a newer schema', ['schemaVersion'], 2],
+  ['a newer schema', ['schemaVersion'], 3],
   ['a field that nobody knows', ['path'], '/etc'],
   ['a bundle without an engine', ['programs', 0, 'engine'], undefined],
   ['an executable with an engine', ['programs', 0, 'form'], 'executable'],

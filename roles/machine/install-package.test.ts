@@ -44,6 +44,7 @@ function machineIn(scratch: string): Machine {
         publicKeyFile,
         packagesDirectory: packages,
         imagesDirectory: images,
+        etcdDirectory: join(scratch, 'etcd'),
         node: { nodeDir: join(scratch, 'node'), runDir: join(scratch, 'run') },
       }
       await installPackage(options, (line) => lines.push(line), signal)

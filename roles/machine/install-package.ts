@@ -7,6 +7,7 @@ import {
   assembleLayout,
   blobPath,
   blobsOf,
+  blobsOfEtcd,
   blobsOfImage,
   blobsOfProgram,
   checkBlobs,
@@ -24,6 +25,7 @@ import { offlineAptScript } from '@skerry/provisioning'
 import { importArchive } from '../node/image.ts'
 import { containerdSocket } from '../node/node-containerd.ts'
 import type { ProgramUser } from '../up/programs-table.ts'
+import { installEtcd } from './install-etcd.ts'
 import { planPath, programUsersOf, readMachinePlan } from './machine-plan.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../up/system-packages.ts'
 import { packageRecord } from './package-record.ts'
@@ -37,6 +39,8 @@ export interface InstallPackageOptions {
   readonly packagesDirectory: string
   /** The directory from which the node imports images. */
   readonly imagesDirectory: string
+  /** The directory of the etcd that masters and witnesses run. */
+  readonly etcdDirectory: string
   /** The directories of the node, which gets the images at once if it runs. */
   readonly node: { readonly nodeDir: string; readonly runDir: string }
 }
@@ -58,12 +62,19 @@ export async function installPackage(
     share.release.debs.map(({ file }) => file),
   )
   const images = share.images.flatMap(blobsOfImage)
-  await checkBlobs(opened, [...blobsOfProgram(share.program), ...debs, ...images], signal)
-  print(`package ${opened.digest}: signature and ${debs.length + images.length} files are right`)
+  // Machines without a member of etcd do not get its files.
+  const etcd = await presentOf(opened, share.etcd === undefined ? [] : blobsOfEtcd(share.etcd))
+  const used = [...blobsOfProgram(share.program), ...debs, ...images, ...etcd]
+  await checkBlobs(opened, used, signal)
+  print(`package ${opened.digest}: signature and ${used.length} files are right`)
   const record = packageRecord(packagesDirectory)
   const before = await record.read()
   const isStepBack = before !== undefined && isOlder(versionOf(opened.manifest), before.version)
   const installed = await installDebs(opened, debs, { print, signal })
+  if (share.etcd !== undefined && etcd.length === share.etcd.debs.length) {
+    const directory = options.etcdDirectory
+    print(`etcd ${await installEtcd(share.etcd, opened, { directory, signal })}`)
+  }
   await placeImages(opened, share, options)
   await importIfNodeRuns(share, options, signal)
   const version = versionOf(opened.manifest)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
@@ -17,6 +17,8 @@ export interface DebRequest {
   readonly architecture: Architecture
   /** The packages that are wanted; what they depend on follows. */
   readonly packages: readonly string[]
+  /** True: nothing of what they depend on follows. */
+  readonly isAlone?: boolean
   /** Where indexes and packages are kept, so that nothing is downloaded twice. */
   readonly cacheDirectory: string
   /** Other places than those of the table. */
@@ -37,17 +39,20 @@ export interface CollectedDeb {
  * Downloads packages with everything that they depend on, by apt in a directory of its own: the host's sources, packages
  * and lists play no part, and apt checks the signatures of the archive. Rejects with an ExpectedError.
  */
-export async function collectDebs(
-  request: DebRequest,
-  signal: AbortSignal,
-): Promise<CollectedDeb[]> {
+export async function collectDebs(asked: DebRequest, signal: AbortSignal): Promise<CollectedDeb[]> {
+  // apt runs in directories of its own, where a relative path would mean another place.
+  const request = { ...asked, cacheDirectory: resolve(asked.cacheDirectory) }
   const { release, architecture } = request
   try {
     const apt = await openApt(request)
     await apt(['update', '-qq', '--error-on=any'], signal)
-    const wanted = ['install', '-y', '--no-install-recommends', ...request.packages]
+    const wanted =
+      request.isAlone === true
+        ? ['download', ...request.packages]
+        : ['install', '-y', '--no-install-recommends', ...request.packages]
     const empty = ['-o', `Dir::Cache::archives=${join(request.cacheDirectory, 'nothing')}`]
-    const listed = parseUris(await apt([...empty, '--print-uris', '-qq', ...wanted], signal))
+    // apt lists no file that is in its cache or its directory already.
+    const listed = parseUris(await apt([...empty, '--print-uris', '-qq', ...wanted], signal, true))
     await apt(['--download-only', '-qq', ...wanted], signal)
     const found: CollectedDeb[] = []
     for (const each of listed) {
@@ -64,7 +69,8 @@ export async function collectDebs(
   }
 }
 
-type Apt = (words: readonly string[], signal: AbortSignal) => Promise<string>
+/** Runs apt in the directory of archives, or in the empty one. */
+type Apt = (words: readonly string[], signal: AbortSignal, isEmpty?: boolean) => Promise<string>
 
 /** Makes the directory of apt: no package is installed there, so everything that is needed is downloaded. */
 async function openApt(request: DebRequest): Promise<Apt> {
@@ -105,8 +111,10 @@ async function openApt(request: DebRequest): Promise<Apt> {
   const config = join(root, 'apt.conf')
   await writeFile(config, `${settings.join('\n')}\n`)
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', APT_CONFIG: config }
-  return async (words, signal) => {
-    const options = { env, signal, maxBuffer: 64 * 1024 * 1024 }
+  return async (words, signal, isEmpty = false) => {
+    // Packages that are downloaded alone come into the directory of the command.
+    const cwd = join(root, isEmpty ? 'nothing' : 'archives')
+    const options = { env, cwd, signal, maxBuffer: 64 * 1024 * 1024 }
     const { stdout } = await execute('apt-get', [...words], options).catch((error: unknown) => {
       throw isMissing(error) ? noApt() : error
     })

@@ -6,6 +6,7 @@ import {
   addImageArchive,
   PackageWriter,
   type Architecture,
+  type PackagedEtcd,
   type PackagedImage,
   type PackagedProgram,
   type PackagedRelease,
@@ -15,9 +16,10 @@ import { ownArchitecture } from '../program/held-programs.ts'
 import { programForMachines } from '../program/program-for-machines.ts'
 import { systemPrograms, type ProgramUser } from '../up/programs-table.ts'
 import { packagesOf } from '../up/system-packages.ts'
+import { etcdPackages } from '../site/etcd/debian-etcd.ts'
 import { collectDebs, unknownRelease } from './collect-debs.ts'
 import { pullImage, whyNoReference } from './pull-image.ts'
-import { engineLibraries, releaseSources } from './releases-table.ts'
+import { engineLibraries, etcdRelease, releaseSources } from './releases-table.ts'
 
 /** Other places than the usual ones, by release. */
 export interface ArchivePlaces {
@@ -30,6 +32,8 @@ export interface CreatePackageOptions {
   readonly keyFile: string
   readonly output: string
   readonly releases: readonly string[]
+  /** Whether masters and witnesses get an etcd. */
+  readonly hasEtcd: boolean
   readonly architectures: readonly Architecture[]
   /** The executables by architecture. If omitted, what this process runs from, for its own architecture. */
   readonly programs: Readonly<Record<string, readonly string[]>>
@@ -55,10 +59,12 @@ export async function createPackage(
   const parts: Parts = { options, writer, scratch, print, signal }
   const manifest: PackageManifest = {
     kind: 'SkerryOfflinePackage',
-    schemaVersion: 1,
+    // Older programs read a package that has nothing new for them.
+    schemaVersion: options.hasEtcd ? 2 : 1,
     programs: await addPrograms(parts),
     releases: await addReleases(parts),
     images: await addImages(parts),
+    ...(options.hasEtcd ? { etcd: await addEtcd(parts) } : {}),
   }
   return writer.finish(manifest, privateKey)
 }
@@ -160,6 +166,32 @@ async function addReleases({ options, writer, print, signal }: Parts) {
       print(`${debs.length} packages of ${name} for ${architecture}`)
       added.push({ name, architecture, debs })
     }
+  }
+  return added
+}
+
+/** The programs of Debian 13 run on every release, and those of older ones have an etcd that is too old. */
+async function addEtcd({ options, writer, print, signal }: Parts) {
+  const { places, cacheDirectory } = options
+  const added: PackagedEtcd[] = []
+  for (const architecture of options.architectures.toSorted()) {
+    const request = {
+      release: etcdRelease,
+      architecture,
+      packages: etcdPackages,
+      isAlone: true,
+      cacheDirectory: join(cacheDirectory, `${etcdRelease}-${architecture}`),
+      mirror: places.mirror[etcdRelease],
+      securityMirror: places.securityMirror[etcdRelease],
+      keyring: places.keyring[etcdRelease],
+    }
+    const debs: PackagedEtcd['debs'] = []
+    for (const { path, ...names } of await collectDebs(request, signal)) {
+      const deb = { ...names, file: await writer.addFile(path, signal) }
+      debs.push(deb as PackagedEtcd['debs'][number]) // the writer parses the manifest before it signs
+    }
+    print(`etcd ${debs[0]?.version ?? ''} for ${architecture}`)
+    added.push({ architecture, debs })
   }
   return added
 }

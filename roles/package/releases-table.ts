@@ -42,3 +42,6 @@ export const releaseSources: Readonly<Record<string, ReleaseSource>> = Object.fr
 
 /** The libraries without which the program's engine does not start; the program itself names everything else. */
 export const engineLibraries: readonly string[] = ['libatomic1', 'libstdc++6']
+
+/** The release whose etcd is taken for machines of every release. */
+export const etcdRelease = 'debian-13'

@@ -15,6 +15,8 @@ export interface MachinePackage {
   readonly program: PackagedFiles
   readonly debs: readonly PackagedDeb[]
   readonly images: readonly DigestedFile[]
+  /** The etcd of masters and witnesses; omitted if the package has none. */
+  readonly etcd?: readonly PackagedDeb[]
 }
 
 /** The program, made of files of the package. */

@@ -31,7 +31,10 @@ const restarts = ({ shell }: StepScene): number =>
 
 test('a new name becomes an option of the site, which starts again and is awaited', async () => {
   const scene = sceneOf(['api.branch-7.example'], `${head} ${addresses}\n`)
-  assert.equal(await setApiNames(scene.context), '1 names besides the addresses')
+  assert.equal(
+    await setApiNames(scene.context),
+    'names besides its addresses: api.branch-7.example',
+  )
   const text = `${head} --san 10.0.0.11 --san api.branch-7.example\n`
   assert.equal(scene.shell.files.get(file), text)
   assert.equal(restarts(scene), 1)
@@ -43,7 +46,10 @@ test('names that the site has already are left, and it is not started again', as
     ['api.branch-7.example'],
     `${head} ${addresses} --san api.branch-7.example\n`,
   )
-  assert.equal(await setApiNames(scene.context), '1 names besides the addresses, as before')
+  assert.equal(
+    await setApiNames(scene.context),
+    'names besides its addresses: api.branch-7.example; as before',
+  )
   assert.equal(restarts(scene), 0)
 })
 

@@ -33,7 +33,11 @@ export async function setApiNames(context: MachineContext): Promise<string> {
   const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
   const wanted = apiWords(edge, machine, address)
   const front = frontOf(edge.spec)
-  const told = `${apiNames.length} names besides the addresses${front === undefined ? '' : `, and ${front.address}`}`
+  const names = [...(front === undefined ? [] : [front.address]), ...apiNames]
+  const told =
+    names.length === 0
+      ? 'no name besides its addresses'
+      : `names besides its addresses: ${names.join(', ')}`
   const { own, others } = splitApiWords(words)
   const isNew = new Set(wanted).symmetricDifference(new Set(own)).size > 0
   const isRestarted = await applySettings(context, {
@@ -43,5 +47,5 @@ export async function setApiNames(context: MachineContext): Promise<string> {
     },
     restart: () => restartSite(context),
   })
-  return isRestarted ? told : `${told}, as before`
+  return isRestarted ? told : `${told}; as before`
 }

@@ -41,6 +41,11 @@ test('files are wanted once, and those of packages in the same version are not',
     wanted.map(({ sha256 }) => sha256),
     ['engine', 'scripts', 'kmod', 'layer'],
   )
+  const ofMember = wantedFiles(files, new Set(['runc 1', 'kmod 2']), [fileOf('etcd')])
+  assert.deepEqual(
+    ofMember.map(({ sha256 }) => sha256),
+    ['engine', 'scripts', 'etcd', 'layer'],
+  )
 })
 
 test('small files are copied together and large ones alone, in their order', () => {

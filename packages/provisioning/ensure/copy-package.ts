@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { PackageSource } from '../kind/edge-cluster.ts'
+import { isOnEtcd } from '../kind/masters-checks.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { MachinePackage, MachineSystem } from '../contract/machine-package.ts'
@@ -65,7 +66,8 @@ export function copyPackage(context: MachineContext): Promise<string> {
 export async function copyParts(asked: PackageSource, context: MachineContext): Promise<string> {
   const { shell, signal, print } = context
   const found = await packageFor(asked, context)
-  const wanted = wantedFiles(found, found.system.installed)
+  const etcd = hasMember(context) ? (found.etcd ?? []).map(({ file }) => file) : []
+  const wanted = wantedFiles(found, found.system.installed, etcd)
   await must(context, ['install', '-d', '-m', '0711', '--', places.data])
   await must(context, ['install', '-d', '-m', '0700', '--', places.packages, places.blobs])
   const present = await presentFiles(wanted, context)
@@ -86,13 +88,20 @@ export async function copyParts(asked: PackageSource, context: MachineContext): 
   return `${missing.length} files copied, ${megabytes(bytes)}; ${present.size} were there`
 }
 
+/** Reports whether a machine runs a member of the site's etcd. */
+function hasMember({ edge, machine }: MachineContext): boolean {
+  return machine.role === 'Witness' || (machine.role === 'Master' && isOnEtcd(edge.spec))
+}
+
 /** Returns each file once. Packages that the machine has in the same version are left out. */
 export function wantedFiles(
   { program, debs, images }: Pick<MachinePackage, 'program' | 'debs' | 'images'>,
   installed: ReadonlySet<string>,
+  etcd: readonly DigestedFile[] = [],
 ): DigestedFile[] {
   const lacking = debs.filter(({ name, version }) => !installed.has(`${name} ${version}`))
-  const all = [...programFiles(program), ...lacking.map(({ file }) => file), ...images]
+  const debFiles = lacking.map(({ file }) => file)
+  const all = [...programFiles(program), ...debFiles, ...etcd, ...images]
   return [...new Map(all.map((file) => [file.sha256, file])).values()]
 }
 

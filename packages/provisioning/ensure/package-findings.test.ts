@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StepError, type HubSide } from '../contract/step.ts'
+import { fakePackage } from '../testing/fake-machine.ts'
 import { stepScene } from '../testing/step-scene.ts'
-import { packageFindings } from './package-findings.ts'
+import { lookAtPackage } from './package-findings.ts'
 import { parseFacts } from './preflight-facts.ts'
 
 const facts = parseFacts('os debian 12\narchitecture x86_64\n')
@@ -18,11 +19,23 @@ test('a package that the hub has not, or not for this machine, is a finding', as
       throw new StepError('the hub has no package')
     },
   }
-  assert.deepEqual(await packageFindings(facts, { ...context, hub }), ['the hub has no package'])
+  assert.deepEqual(await lookAtPackage(facts, { ...context, hub }), {
+    findings: ['the hub has no package'],
+  })
   assert.deepEqual(seen, [[asked, { release: 'debian-12', architecture: 'x86_64' }]])
+})
+
+test('a package brings an etcd or does not', async () => {
+  const { context } = stepScene({ spec: { package: asked } })
+  for (const more of [{}, { etcd: [] }]) {
+    const found = { ...fakePackage('0.1.0', '0'.repeat(64)), ...more }
+    const hub: HubSide = { ...context.hub, package: async () => found }
+    const seen = await lookAtPackage(facts, { ...context, hub })
+    assert.deepEqual(seen, { findings: [], hasEtcd: 'etcd' in more })
+  }
 })
 
 test('an object without a package asks the hub for none', async () => {
   const { context } = stepScene()
-  assert.deepEqual(await packageFindings(facts, context), [])
+  assert.deepEqual(await lookAtPackage(facts, context), { findings: [] })
 })

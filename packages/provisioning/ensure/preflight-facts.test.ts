@@ -48,6 +48,18 @@ test('a master with etcd has ports and a program of its own', () => {
   assert.match(of({ host: 'witness-2' }).join(), /that of a witness/)
 })
 
+test('a master with a package gets the etcd of that, or must have its own', () => {
+  const of = (hasEtcd: boolean, etcd = ''): string[] => {
+    const lines = Object.entries({ ...good, os: 'ubuntu 24.04', etcd })
+    const facts = parseFacts(`${lines.map((pair) => pair.join(' ')).join('\n')}\n${modules}`)
+    const judged = { role: 'Master' as const, hasMember: true, clusterName: 'branch-7', nowMs }
+    return findingsOf(facts, { ...judged, hasEtcd })
+  }
+  assert.deepEqual(of(true), [])
+  assert.match(of(false).join(), /no etcd of 3\.5\.13 .* the package has none; make it with --etcd/)
+  assert.deepEqual(of(false, '3.5.16'), [])
+})
+
 test('a witness needs little: no modules, and no ports of a node', () => {
   assert.deepEqual(findings({ memory: '300000' }, 'port 192B\nport 280A', 'Witness'), [])
 })

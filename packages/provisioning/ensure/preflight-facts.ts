@@ -29,6 +29,8 @@ interface Judged {
   readonly nowMs: number
   /** If omitted, the port of all sites. */
   readonly apiPort?: number | undefined
+  /** Whether the object's offline package brings an etcd; undefined for an object without a package. */
+  readonly hasEtcd?: boolean | undefined
 }
 
 /** Returns the findings, each of which says what is wrong and what to do; an empty list if nothing is. */
@@ -81,20 +83,25 @@ export function findingsOf(facts: Facts, judged: Judged): string[] {
   }
   return [
     ...findings,
-    ...(hasMember ? etcdFindings(first, host) : []),
+    ...(hasMember ? etcdFindings(first, { host, hasEtcd: judged.hasEtcd }) : []),
     ...placeFindings(facts, judged),
   ]
 }
 
-/** Masters of Debian fetch their etcd themselves. */
-function etcdFindings(first: (name: string) => string, host: string): string[] {
+/** Masters of Debian that reach a mirror fetch their etcd themselves. */
+function etcdFindings(
+  first: (name: string) => string,
+  { host, hasEtcd }: { readonly host: string; readonly hasEtcd: boolean | undefined },
+): string[] {
   const findings: string[] = []
   const [major = 0, minor = 0, patch = 0] = first('etcd').split('.').map(Number)
   const isFit = major > 3 || (major === 3 && (minor > 5 || (minor === 5 && patch >= 13)))
   const [id = ''] = first('os').split(' ')
-  if (!isFit && id !== 'debian') {
-    findings.push('it has no etcd of 3.5.13 or newer in PATH: install one, for example by a hook')
+  const none = 'it has no etcd of 3.5.13 or newer in PATH'
+  if (!isFit && hasEtcd === false) {
+    findings.push(`${none}, and the package has none; make it with --etcd, or install one`)
   }
+  if (!isFit && hasEtcd === undefined && id !== 'debian') findings.push(`${none}: install one`)
   if (/^witness(-|$)/.test(host)) {
     findings.push(`its host name ${host} is that of a witness among the members: give it another`)
   }

@@ -8,7 +8,7 @@ import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './pre
 import { isLeaving, otherOwnerOf, stillTaken } from './node-name.ts'
 import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
 import { networkFindings } from './preflight-network.ts'
-import { packageFindings } from './package-findings.ts'
+import { lookAtPackage, type SeenPackage } from './package-findings.ts'
 import { factsScript } from './preflight-script.ts'
 import { isProxied } from './proxy.ts'
 
@@ -17,14 +17,16 @@ const { factsBytesMax, factsMsMax } = provisioningBounds.preflight
 /** Checks a machine before anything is changed on it. */
 export async function preflight(context: MachineContext): Promise<string> {
   const facts = await readFacts(context, askedNames(context))
-  const found = [...(await clashesOf(facts, context)), ...(await packageFindings(facts, context))]
-  return judge(facts, found, context)
+  const clashes = await clashesOf(facts, context)
+  const seen = await lookAtPackage(facts, context)
+  return judge(facts, { ...seen, findings: [...clashes, ...seen.findings] }, context)
 }
 
 /** The same for a machine that joins by itself: its server has answered it, and judges its name. */
 export async function preflightOfOwn(context: OwnMachineContext): Promise<string> {
   const needsMirrors = context.edge.spec.proxy === undefined
-  return judge(await readFacts(context, ['', needsMirrors ? 'mirrors' : '']), [], context)
+  const facts = await readFacts(context, ['', needsMirrors ? 'mirrors' : ''])
+  return judge(facts, { findings: [] }, context)
 }
 
 async function readFacts(context: OwnMachineContext, names: [string, string]): Promise<Facts> {
@@ -41,13 +43,15 @@ async function readFacts(context: OwnMachineContext, names: [string, string]): P
   return facts
 }
 
-function judge(facts: Facts, others: readonly string[], context: OwnMachineContext): string {
+function judge(facts: Facts, others: SeenPackage, context: OwnMachineContext): string {
   const { machine, machines, edge, clock, print, apiPort } = context
   const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
   const { role } = machine
   const hasMember = role === 'Witness' || (role === 'Master' && isOnEtcd(edge.spec))
+  const { hasEtcd } = others
+  const judged = { role, hasMember, clusterName, nowMs: clock.now(), apiPort, hasEtcd }
   const findings = [
-    ...findingsOf(facts, { role, hasMember, clusterName, nowMs: clock.now(), apiPort }),
+    ...findingsOf(facts, judged),
     ...networkFindings(facts, {
       edge,
       role,
@@ -56,7 +60,7 @@ function judge(facts: Facts, others: readonly string[], context: OwnMachineConte
       hasOthers: machines.length > 1,
       isMember: clusterOf(facts) === clusterName,
     }),
-    ...others,
+    ...others.findings,
   ]
   if (findings.length > 0) {
     for (const finding of findings) print(finding)

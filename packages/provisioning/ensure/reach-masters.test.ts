@@ -15,13 +15,18 @@ interface Seen {
   /** How far the clock of the other machine is ahead. */
   readonly aheadMs?: number
   readonly heartbeatMilliseconds?: number
+  /** False: the machine has no program that lists its addresses. */
+  readonly hasIp?: boolean
+  readonly networkInterface?: string
 }
 
-function look({ lines = near, aheadMs = 0, heartbeatMilliseconds = 100 }: Seen): Promise<string> {
+function look(seen: Seen): Promise<string> {
+  const { lines = near, aheadMs = 0, heartbeatMilliseconds = 100, hasIp = true } = seen
   const shells = Object.fromEntries(
     addresses.map((address, at) => {
       const addr_info = [{ local: address, prefixlen: 24 }]
       const shell = fakeShell(([program]) => {
+        if (program === 'ip' && !hasIp) return { exitCode: 127 }
         if (program === 'ip') return { stdout: JSON.stringify([{ ifname: 'e', addr_info }]) }
         if (program === 'date') return { stdout: `${at === 0 ? 0 : aheadMs}\n` }
         return { stdout: `${lines.join('\n')}\n` }
@@ -34,12 +39,21 @@ function look({ lines = near, aheadMs = 0, heartbeatMilliseconds = 100 }: Seen):
     { addresses: ['10.0.0.9'], credentials },
   ]
   const store = { type: 'Etcd' as const, heartbeatMilliseconds }
-  return reachMasters(contextOn('10.0.0.1', { spec: { machines, store }, known: [], shells }))
+  const { networkInterface } = seen
+  const asked = networkInterface === undefined ? {} : { networkInterface }
+  const spec = { machines, store, ...asked }
+  return reachMasters(contextOn('10.0.0.1', { spec, known: [], shells }))
 }
 
 const fit: readonly [what: string, seen: Seen, result: string][] = [
   ['near each other', {}, '0.9 ms to the others'],
   ['apart', { lines: near.map((line) => `${line}00`) }, '90 ms to the others'],
+  ['that are bare', { hasIp: false }, '0.9 ms to the others'],
+  [
+    'that are bare and have a named interface',
+    { hasIp: false, networkInterface: 'e' },
+    '0 ms to the others',
+  ],
   ['that differ by seconds', { aheadMs: 9_000 }, '0.9 ms to the others'],
 ]
 for (const [what, seen, result] of fit) {

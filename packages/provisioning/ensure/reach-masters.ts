@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { edgeClusterBounds, provisioningBounds } from '../limits-table.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
@@ -20,7 +21,9 @@ export async function reachMasters(context: MachineContext): Promise<string> {
   for (const other of others) {
     const shell = await openOther(other, context)
     if (shell === undefined) continue
-    const seen = await lookAt(other, shell, context)
+    const address = await addressAt(other, shell, context)
+    if (address === undefined) continue
+    const seen = await lookAt({ ...other, address }, shell, context)
     slowestMs = Math.max(slowestMs, seen.roundTripMs ?? 0)
     print(`${other.address}: ${seen.roundTripMs ?? '?'} ms there and back`)
     findings.push(...judgeWay(other, seen, context))
@@ -55,17 +58,31 @@ interface SeenWay {
   readonly skewMs: number
 }
 
-async function lookAt(
-  { role, address: named }: PlannedMachine,
+/** A bare machine has no `ip` before its packages come: its address of SSH counts, unless the object names an interface. */
+async function addressAt(
+  { address }: PlannedMachine,
   other: Shell,
-  context: MachineContext,
-): Promise<SeenWay> {
-  const { edge, shell, signal, clock } = context
+  { edge, print, signal }: MachineContext,
+): Promise<string | undefined> {
   const { networkInterface } = edge.spec
-  const address = await addressOf(other, { address: named, networkInterface }, signal)
+  try {
+    return await addressOf(other, { address, networkInterface }, signal)
+  } catch (error) {
+    if (!(error instanceof StepError) || error.isFinal) throw error
+    if (networkInterface === undefined && isIPv4(address)) return address
+    print(`the way to ${address} is not measured: ${error.message}`)
+    return undefined
+  }
+}
+
+async function lookAt(
+  { role, address }: PlannedMachine,
+  other: Shell,
+  { shell, signal, clock, ...context }: MachineContext,
+): Promise<SeenWay> {
   const ports = portsOf(role).map(String)
   const command = ['bash', '-c', reachScript, 'bash', address, ...ports] as const
-  const text = await ask(context, command, { timeoutMs: reachMsMax })
+  const text = await ask({ ...context, shell, signal }, command, { timeoutMs: reachMsMax })
   const ways = text.split('\n').flatMap((line) => {
     const [, port = '', micros] = /^port (\d{1,5}) (\d{1,9}|silent)$/.exec(line) ?? []
     return port === '' ? [] : [{ port: Number(port), micros: Number(micros) }]

@@ -49,7 +49,9 @@ export function fakeEdgeHub(
       const programs = { ...status.programs, [machine.address]: machine.version }
       object.edge = { ...object.edge, status: { ...status, programs } }
     },
-    package: async ({ digest }) => fakePackage(version, digest.slice('sha256:'.length)),
+    async package({ digest }) {
+      return { ...fakePackage(version, digest.slice('sha256:'.length)), etcd: [] }
+    },
     imports: {
       async keepJoin(name) {
         const isNew = !joins.has(name)

@@ -73,17 +73,17 @@ function missing(digest: string): StepError {
 
 function filesOf(
   { places }: OpenedPackage,
-  { program, release, images }: MachineShare,
+  { program, release, images, etcd }: MachineShare,
   pathOf: (places: PackagePlaces, blob: BlobRef) => string,
 ): Omit<MachinePackage, 'manifest' | 'signature'> {
   const file = (blob: BlobRef) => ({ from: pathOf(places, blob), ...blob })
+  const named = ({ name, version, file: blob }: (typeof release.debs)[number]) => {
+    return { name, version, file: file(blob) }
+  }
   return {
     program: programOf(program, file),
-    debs: release.debs.map(({ name, version, file: blob }) => ({
-      name,
-      version,
-      file: file(blob),
-    })),
+    debs: release.debs.map(named),
+    ...(etcd === undefined ? {} : { etcd: etcd.debs.map(named) }),
     images: images.flatMap(({ content, blobs }) => [content, ...blobs]).map(file),
   }
 }

@@ -10,7 +10,8 @@ const execute = promisify(execFile)
 
 const suite = 'trixie'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
-const packages = ['etcd-server', 'etcd-client']
+/** Debian's packages with the programs. */
+export const etcdPackages: readonly string[] = ['etcd-server', 'etcd-client']
 const programs = ['etcd', 'etcdctl', 'etcdutl']
 const { installMs, outputBytesMax } = siteBounds.etcd.program
 
@@ -24,11 +25,39 @@ export async function installDebianEtcd(directory: string, signal: AbortSignal):
   const work = await mkdtemp(join(directory, '.installing-'))
   try {
     const sources = sourcesOf(await mirrors(signal))
-    return await unpacked(directory, work, await downloaded(work, sources, signal), signal)
+    const debs = await downloaded(work, sources, signal)
+    const version = debs.map((deb) => /etcd-server_(\d+\.\d+\.\d+)/.exec(deb)?.[1]).find(Boolean)
+    if (version === undefined) throw refusal('apt brought no etcd-server')
+    return await unpackEtcd({ debs, version, directory }, signal)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ExpectedError) throw error
     throw refusal(lastLineOf(error), error)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** Takes the programs out of Debian's packages, into a directory below this one with the name of their version. */
+export async function unpackEtcd(
+  {
+    debs,
+    version,
+    directory,
+  }: { readonly debs: readonly string[]; readonly version: string; readonly directory: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const work = await mkdtemp(join(directory, '.unpacking-'))
+  try {
+    const root = join(work, 'root')
+    for (const deb of debs) await execute('dpkg-deb', ['-x', deb, root], { signal })
+    const target = join(directory, version)
+    const prepared = join(work, version)
+    await mkdir(prepared)
+    for (const name of programs) await rename(join(root, 'usr', 'bin', name), join(prepared, name))
+    await rm(target, { recursive: true, force: true })
+    await rename(prepared, target)
+    return target
   } finally {
     await rm(work, { recursive: true, force: true })
   }
@@ -96,30 +125,9 @@ async function downloaded(work: string, sources: string, signal: AbortSignal): P
     env: { ...process.env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
   }
   await execute('apt-get', ['-c', settings, '-qq', '--error-on=any', 'update'], options)
-  await execute('apt-get', ['-c', settings, '-qq', 'download', ...packages], options)
+  await execute('apt-get', ['-c', settings, '-qq', 'download', ...etcdPackages], options)
   const names = await readdir(debs)
   return names.filter((name) => name.endsWith('.deb')).map((name) => join(debs, name))
-}
-
-async function unpacked(
-  directory: string,
-  work: string,
-  debs: readonly string[],
-  signal: AbortSignal,
-): Promise<string> {
-  const root = join(work, 'root')
-  for (const deb of debs) await execute('dpkg-deb', ['-x', deb, root], { signal })
-  const version = debs.map((deb) => /etcd-server_(\d+\.\d+\.\d+)/.exec(deb)?.[1]).find(Boolean)
-  if (version === undefined) throw refusal('apt brought no etcd-server')
-  const target = join(directory, version)
-  const prepared = join(work, version)
-  await mkdir(prepared)
-  for (const name of programs) {
-    await rename(join(root, 'usr', 'bin', name), join(prepared, name))
-  }
-  await rm(target, { recursive: true, force: true })
-  await rename(prepared, target)
-  return target
 }
 
 /** apt explains itself on stderr. */

@@ -16,9 +16,12 @@ export interface EtcdProgram {
 
 const { askMs } = siteBounds.etcd.program
 
+/** The place to which an offline package brings an etcd. */
+export const packagedEtcd = '/var/lib/skerry/etcd'
+
 /**
  * Returns the given etcd, or else that of PATH if it is new enough, or else one that was installed below
- * `directory`, or else installs Debian 13's there. Throws ExpectedError that says what to install.
+ * `directory` or by an offline package, or else installs Debian 13's in `directory`. Throws ExpectedError that says what to install.
  */
 export async function findEtcd(
   given: string | undefined,
@@ -31,7 +34,8 @@ export async function findEtcd(
   if (inPath !== undefined && isAtLeast(inPath, oldestVersion)) {
     return { path: 'etcd', version: inPath }
   }
-  const installed = await installedIn(directory, signal)
+  const installed =
+    (await installedIn(directory, signal)) ?? (await installedIn(packagedEtcd, signal))
   if (installed) return installed
   log.info('Installing etcd of Debian 13', { directory, inPath })
   const path = join(await installDebianEtcd(directory, signal), 'etcd')
