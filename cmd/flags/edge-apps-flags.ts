@@ -5,7 +5,7 @@ export interface EdgeAppsFlags {
 }
 
 /** The systems whose kinds a site can serve. They stand here so that the command loads none of their code. */
-const edgeSystems: readonly string[] = ['superedge']
+const edgeSystems: readonly string[] = ['superedge', 'kubeedge', 'openyurt']
 
 export function withEdgeApps(command: Command): Command {
   const text = `serve kinds of these systems for applications in groups of nodes: ${edgeSystems.join(', ')}`

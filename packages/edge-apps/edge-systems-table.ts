@@ -1,11 +1,16 @@
 import type { ControllerDefinition } from '@skerry/controller-runtime'
 import { appController } from './children/app-controller.ts'
 import type { DefinedKind } from './definitions/definition.ts'
+import { kubeedgeKinds } from './definitions/kubeedge-table.ts'
+import { openyurtKinds } from './definitions/openyurt-table.ts'
 import { superedgeKinds } from './definitions/superedge-table.ts'
+import { edgeGroupKind } from './kubeedge/edge-group.ts'
+import { nodePoolKind } from './openyurt/node-pool.ts'
 import { serviceGridKind } from './superedge/service-grids.ts'
 import { deploymentGridKind, statefulSetGridKind } from './superedge/workload-grids.ts'
 import { nodeGroupController } from './units/node-group-controller.ts'
 import { nodeSettingsController } from './units/node-settings-controller.ts'
+import { nodeSetControllers } from './units/node-sets.ts'
 import { nodeUnitController } from './units/node-unit-controller.ts'
 
 /** A system whose kinds of applications are served. */
@@ -28,4 +33,9 @@ export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
       nodeGroupController,
     ],
   },
+  kubeedge: {
+    kinds: kubeedgeKinds,
+    controllers: () => nodeSetControllers(edgeGroupKind),
+  },
+  openyurt: { kinds: openyurtKinds, controllers: () => nodeSetControllers(nodePoolKind) },
 })

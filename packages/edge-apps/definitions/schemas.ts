@@ -70,3 +70,8 @@ export const labelSelector: JSONSchemaProps = fields({
   /** It has no effect in SuperEdge, and none here. */
   annotations: textMap,
 })
+
+export const taint: JSONSchemaProps = fields(
+  { key: text, value: text, effect: text, timeAdded: { type: 'string', format: 'date-time' } },
+  ['key', 'effect'],
+)

@@ -1,4 +1,3 @@
-import type { JSONSchemaProps } from '@skerry/api'
 import type { DefinedKind } from './definition.ts'
 import {
   count,
@@ -10,6 +9,7 @@ import {
   listOf,
   mapOf,
   open,
+  taint,
   text,
   textMap,
   texts,
@@ -54,11 +54,6 @@ const serviceGrid: DefinedKind = {
   status: fields({ ...groupStatus, conditions: listOf(open), loadBalancer: open }),
   columns: [['KEY', 'string', '.spec.gridUniqKey'], age],
 }
-
-const taint: JSONSchemaProps = fields(
-  { key: text, value: text, effect: text, timeAdded: { type: 'string', format: 'date-time' } },
-  ['key', 'effect'],
-)
 
 const nodeUnit: DefinedKind = {
   group: 'site.superedge.io',

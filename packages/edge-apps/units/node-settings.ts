@@ -4,6 +4,8 @@ import { groupsOfUnit, unitWords, type NodeUnit } from './unit.ts'
 /** Everything that its units set on a node. */
 export interface NodeSettings {
   readonly units: readonly string[]
+  /** Labels by which another system's controller shows that it has set the same before. */
+  readonly marks: Readonly<Record<string, string>>
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   readonly taints: readonly Taint[]
@@ -46,6 +48,7 @@ export function settingsOf(units: readonly NodeUnit[]): WantedSettings {
   }
   return {
     units: units.map(({ metadata }) => metadata.name ?? ''),
+    marks: Object.fromEntries(units.map(({ metadata }) => [metadata.name, unitWords.member])),
     labels: labels.values(),
     annotations: annotations.values(),
     taints: [...wanted.values()],
@@ -97,8 +100,8 @@ interface Kept {
   readonly was?: string
 }
 
-/** The annotation of a node in which its settings are remembered. */
-const settingsAnnotation = 'edge.skerry.io/set-by-units'
+/** The annotation of a node in which the settings of its units are remembered. */
+const unitsAnnotation = 'edge.skerry.io/set-by-units'
 
 const nothing: Remembered = {
   units: [],
@@ -109,8 +112,8 @@ const nothing: Remembered = {
 }
 
 /** Reads the annotation. A text that is not ours counts as nothing: what a person broke is not taken back. */
-export function remembered({ metadata }: Node): Remembered {
-  const text = metadata.annotations?.[settingsAnnotation]
+export function remembered({ metadata }: Node, annotation: string = unitsAnnotation): Remembered {
+  const text = metadata.annotations?.[annotation]
   if (text === undefined) return nothing
   try {
     const read: unknown = JSON.parse(text)
@@ -133,12 +136,16 @@ export interface NodePatch {
 }
 
 /** Decides how a node gets the settings of its units, and loses exactly those that it no longer has. */
-export function planNode(node: Node, wanted: NodeSettings): NodePatch | undefined {
-  const known = remembered(node)
+export function planNode(
+  node: Node,
+  wanted: NodeSettings,
+  remembersIn: string = unitsAnnotation,
+): NodePatch | undefined {
+  const known = remembered(node, remembersIn)
   const { labels = {}, annotations = {} } = node.metadata
-  // SuperEdge's controller remembers nothing: on a node with its label, values that are as wanted are its settings.
-  const isTakenOver =
-    known.units.length === 0 && wanted.units.some((unit) => labels[unit] === unitWords.member)
+  // Other controllers remember nothing: on a node with their label, values that are as wanted are their settings.
+  const isMarked = Object.entries(wanted.marks).some(([key, value]) => labels[key] === value)
+  const isTakenOver = known.units.length === 0 && isMarked
   const label = planValues(labels, known.labels, wanted.labels, isTakenOver)
   const annotation = planValues(annotations, known.annotations, wanted.annotations, isTakenOver)
   const taint = planTaints(node, known, wanted)
@@ -152,7 +159,7 @@ export function planNode(node: Node, wanted: NodeSettings): NodePatch | undefine
   }
   const text = wanted.units.length === 0 ? null : JSON.stringify(next)
   const noted: Record<string, string | null> =
-    text === (annotations[settingsAnnotation] ?? null) ? {} : { [settingsAnnotation]: text }
+    text === (annotations[remembersIn] ?? null) ? {} : { [remembersIn]: text }
   const patch = {
     metadata: { labels: label.patch, annotations: { ...annotation.patch, ...noted } },
     spec: { ...taint.patch, ...cordon.patch },

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@skerry/client'
+import { startEdgeWorld } from '../testing/edge-world.ts'
+import { nodePoolKind } from './node-pool.ts'
+
+const nodePools = nodePoolKind.resource
+
+test('a node that names a pool gets its settings, and loses them when it names another or the pool goes', async () => {
+  await using world = await startEdgeWorld(['openyurt'])
+  await world.eventually(resources.customResourceDefinitions, (all) =>
+    all.some(({ status }) =>
+      status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True'),
+    )
+      ? true
+      : undefined,
+  )
+  await world.eventually(nodePools, () => true)
+  const joins = 'apps.openyurt.io/nodepool'
+  const pool = (name: string, spec: object) =>
+    world.create(nodePools, {
+      apiVersion: 'apps.openyurt.io/v1beta2',
+      kind: 'NodePool',
+      metadata: { name },
+      spec: { type: 'Edge', ...spec },
+    })
+  const taint = { key: 'np', value: 'a', effect: 'NoSchedule' }
+  await pool('pa', { labels: { np: 'a' }, annotations: { who: 'pa' }, taints: [taint] })
+  await pool('pb', { labels: { np: 'b' } })
+  await world.node('n1', { [joins]: 'pa' })
+  await world.node('n2', { [joins]: 'pa', np: 'own' }, false)
+  const labelled = (name: string, np: string | undefined) =>
+    world.eventually(resources.nodes, (all) => {
+      const found = all.find(({ metadata }) => metadata.name === name)
+      return found?.metadata.labels?.['np'] === np ? found : undefined
+    })
+  const joined = await labelled('n1', 'a')
+  assert.deepEqual(joined.spec?.taints, [taint])
+  assert.equal(joined.metadata.annotations?.['who'], 'pa')
+  const status = await world.eventually(nodePools, (all) => {
+    const found = all.find(({ metadata }) => metadata.name === 'pa')?.status
+    return found?.nodes?.length === 2 && found.readyNodeNum === 1 ? found : undefined
+  })
+  assert.deepEqual(status, { readyNodeNum: 1, unreadyNodeNum: 1, nodes: ['n1', 'n2'] })
+  await world.patch(resources.nodes, { name: 'n1' }, { metadata: { labels: { [joins]: 'pb' } } })
+  const moved = await labelled('n1', 'b')
+  assert.deepEqual(moved.spec?.taints ?? [], [])
+  assert.equal(moved.metadata.annotations?.['who'], undefined)
+  await labelled('n2', 'a')
+  await world.cluster.resource(nodePools).delete({ name: 'pa' }, world.signal)
+  await labelled('n2', 'own')
+})
