@@ -148,12 +148,13 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
   await using fleet = await startCommandedHub()
   await makeFailing(fleet, 'branch-7')
   const edge = (...words: string[]): Promise<Ended> => skerry(fleet, 'edge-cluster', ...words)
-  const [list, get, watch, logs, wrong] = await Promise.all([
+  const [list, get, watch, logs, wrong, done] = await Promise.all([
     edge('list'),
     edge('get', 'branch-7'),
     edge('watch', 'branch-7'),
     edge('logs', 'branch-7', 'Connect'),
     edge('skip', 'branch-7', 'Preflite'),
+    edge('retry', 'branch-7', 'ClaimName'),
   ])
   assert.match(
     list.out,
@@ -166,6 +167,8 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
   assert.match(logs.out, /^--- attempt 1, .*: Failed\n/)
   assert.deepEqual([wrong.code, wrong.out], [2, ''])
   assert.match(wrong.err, /has no such step; it has ClaimName, Connect, Preflight/)
+  assert.deepEqual([done.code, done.out], [2, ''])
+  assert.match(done.err, /Cannot retry step ClaimName: it is done/)
 
   const paused = await edge('pause', 'branch-7')
   assert.equal(paused.code, 0, paused.err)

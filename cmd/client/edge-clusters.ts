@@ -110,7 +110,7 @@ export async function retrySteps(options: EdgeOptions & { steps: readonly string
   await ask(options, {
     annotation: edgeClusterAsks.retry,
     valuesFor(edge) {
-      for (const step of options.steps) stepsNamed(edge, step)
+      for (const step of options.steps) requireUndone(step, stepsNamed(edge, step))
       return options.steps.length === 0 ? ['*'] : options.steps
     },
     told:
@@ -118,6 +118,12 @@ export async function retrySteps(options: EdgeOptions & { steps: readonly string
         ? 'tries every failed step again'
         : `tries ${texts(options)} again`,
   })
+}
+
+function requireUndone(text: string, found: readonly StepStatus[]): void {
+  if (found.some(({ state }) => state !== 'Done')) return
+  const why = found.length === 1 ? 'it is done' : 'it is done on every machine'
+  throw new ExpectedError(`Cannot retry step ${text}: ${why}`, exitCodes.usage)
 }
 
 /** Asks the hub to count steps as done. */
@@ -256,7 +262,8 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
     const isKept = options.keepMachines === true || spec.deletion?.machines === 'Keep'
     await access.client.delete(access.key, soon())
     const cleans = isImport(edge) ? 'removes the agent from the cluster' : 'cleans the machines'
-    const told = isKept ? 'forgets it and leaves the machines running' : cleans
+    const begins = spec.paused === true ? ', once it is resumed' : ''
+    const told = `${isKept ? 'forgets it and leaves the machines running' : cleans}${begins}`
     if (options.wait) {
       const show = printerOf(output, processOutput())
       await followEdge(access, show, stopSignal(), { isLeaving: true })

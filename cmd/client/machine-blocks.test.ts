@@ -51,6 +51,20 @@ test('a range stays one block, but for a master and for machines with a host key
   ])
 })
 
+test('labels and taints are for nodes: a witness, which runs none, gets neither', () => {
+  const taints = [{ key: 'a', effect: 'NoSchedule' as const }]
+  const roles = new Map([['10.0.0.12', 'Witness' as const]])
+  const given = { ...rules, roles, taints, labels: { tier: 'front' } }
+  const blocks = machineBlocks([parseMachine('10.0.0.[11-12]')], given)
+  assert.deepEqual(
+    blocks.map(({ role, labels, taints: own }) => [role, labels?.['tier'], own?.length]),
+    [
+      ['Node', 'front', 1],
+      ['Witness', undefined, undefined],
+    ],
+  )
+})
+
 test('a master and host keys of machines that are not given are refused', () => {
   const machines = [parseMachine('10.0.0.11')]
   const roles = new Map([['10.0.0.9', 'Master' as const]])

@@ -100,7 +100,10 @@ function blockOf(
   rules: BlockRules,
 ): MachineBlock {
   const hostKeys = rules.hostKeys.get(address)
-  const allLabels = { ...rules.labels, ...labels }
+  const role = rules.roles?.get(address) ?? 'Node'
+  // A witness runs no node that could have them.
+  const isNode = role !== 'Witness'
+  const allLabels = isNode ? { ...rules.labels, ...labels } : {}
   return {
     addresses: [address],
     ...(port === undefined ? {} : { port }),
@@ -109,9 +112,9 @@ function blockOf(
     ...(hostKeys === undefined ? {} : { hostKeys: [...hostKeys] }),
     ...(rules.acceptNewHostKeys ? { acceptNewHostKeys: true } : {}),
     ...rules.way,
-    role: rules.roles?.get(address) ?? 'Node',
+    role,
     ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
-    ...(rules.taints?.length ? { taints: [...rules.taints] } : {}),
+    ...(isNode && rules.taints?.length ? { taints: [...rules.taints] } : {}),
   }
 }
 

@@ -54,6 +54,7 @@ export {
   byteLength,
   checkConditionReason,
 } from './names.ts'
+export { isReservedNodeLabel } from './node-labels.ts'
 export {
   validateAnnotations,
   validateManagerName,

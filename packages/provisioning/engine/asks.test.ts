@@ -11,6 +11,7 @@ const steps: readonly StepStatus[] = [
   { name: 'Connect', machine: 'b', state: 'Failed', attempt: 3, message: 'no' },
   { name: 'Join', machine: 'a', state: 'Waiting', attempt: 2, nextTime },
   { name: 'Join', machine: 'b', state: 'Waiting' },
+  { name: 'Ready', machine: 'b', state: 'Skipped', message: 'a person has skipped it' },
 ]
 const machines = [
   { address: 'a', role: 'Master' as const, unknownHostKey: hostKey },
@@ -52,6 +53,11 @@ const cases: readonly [
     [undefined, undefined, 'Waiting 0', 'Waiting 0'],
   ],
   ['a retry of what is done', { retry: 'Connect@a' }, []],
+  [
+    'a retry of what was skipped',
+    { retry: 'Ready' },
+    [undefined, undefined, undefined, undefined, undefined, 'Waiting 0'],
+  ],
   ['a name that no step has', { retry: 'Nothing', skip: 'Nothing@a' }, []],
   ['a skip', { skip: 'Connect' }, [undefined, undefined, 'Skipped 3']],
   ['a skip of a step of the hub', { skip: 'Claim' }, []],

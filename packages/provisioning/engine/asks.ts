@@ -47,6 +47,7 @@ export function answerAsks({ metadata }: EdgeCluster, before: Before): Answered 
   const isCancelled = annotations[edgeClusterAsks.cancel] !== undefined
   const steps = before.steps
     .map((status) => (isCancelled ? cancelled(status) : status))
+    .map((status) => (isNamed(status, retried) ? unskipped(status) : status))
     .map((status) =>
       retried.includes('*') || isNamed(status, retried) ? retriedStep(status) : status,
     )
@@ -100,6 +101,13 @@ function retriedStep(status: StepStatus): StepStatus {
   const isRetried =
     status.state === 'Failed' || status.state === 'Cancelled' || nextTime !== undefined
   return isRetried ? { ...rest, state: 'Waiting', attempt: 0 } : status
+}
+
+/** A step that was skipped by mistake is done after all if somebody names it. */
+function unskipped(status: StepStatus): StepStatus {
+  if (status.state !== 'Skipped') return status
+  const { message: _, ...rest } = status
+  return { ...rest, state: 'Waiting', attempt: 0 }
 }
 
 function skippedStep(status: StepStatus): StepStatus {

@@ -17,6 +17,8 @@ function edgeWith(spec: object, name = 'branch-7'): EdgeCluster {
 const machine = (fields: object): object => ({ machines: [{ ...block, ...fields }] })
 const hostKey = `SHA256:${'a'.repeat(43)}`
 
+const fileOf = { from: { configMap: 'files', key: 'a' } }
+
 const accepted: readonly [string, object][] = [
   ['one master', {}],
   ['a master and nodes', { machines: [block, node] }],
@@ -27,6 +29,9 @@ const accepted: readonly [string, object][] = [
   ['an address of the API', { apiNames: ['10.0.0.9', 'api.example.com'] }],
   ['a hub behind another name', { hubServer: 'https://hub.example.com:6443' }],
   ['a file', { files: [{ from: { secret: 'ca', key: 'ca.crt' }, path: '/etc/ssl/our-ca.crt' }] }],
+  ['a file beside those of the program', { files: [{ ...fileOf, path: '/etc/skerry.conf' }] }],
+  ['a label that nodes may set', machine({ labels: { 'topology.kubernetes.io/zone': 'a' } })],
+  ['steps to skip', { skipSteps: ['Preflight', 'CopyFiles@10.0.0.11'] }],
   ['None and SQLite', { highAvailability: { type: 'None' }, store: { type: 'SQLite' } }],
 ]
 for (const [what, spec] of accepted) {
@@ -131,6 +136,50 @@ const refused: readonly [what: string, spec: object, field: string, message: Reg
     /at most 100/,
   ],
   ['loopback as the interface', { networkInterface: 'lo' }, 'spec.networkInterface', /loopback/],
+  [
+    'a label of Kubernetes for roles',
+    machine({ labels: { 'node-role.kubernetes.io/worker': '' } }),
+    'spec.machines[0].labels',
+    /no node may give it to itself/,
+  ],
+  [
+    'a label that a node sets',
+    machine({ labels: { 'kubernetes.io/hostname': 'a' } }),
+    'spec.machines[0].labels',
+    /set by each node itself/,
+  ],
+  [
+    'labels of a witness',
+    machine({ role: 'Witness', labels: { a: 'b' } }),
+    'spec.machines[0].labels',
+    /runs no node/,
+  ],
+  [
+    'taints of a witness',
+    machine({ role: 'Witness', taints: [{ key: 'a', effect: 'NoSchedule' }] }),
+    'spec.machines[0].taints',
+    /runs no node/,
+  ],
+  ['a step that is none', { skipSteps: ['Preflihgt'] }, 'spec.skipSteps[0]', /"Preflight"/],
+  [
+    'a step on a machine that is none',
+    { skipSteps: ['Preflight', 'Reboot@10.0.0.11'] },
+    'spec.skipSteps[1]',
+    /Reboot@/,
+  ],
+  ['a file twice', { files: [file, file] }, 'spec.files[1].path', /Duplicate/],
+  [
+    'a file that is a directory',
+    { files: [file, { ...file, path: '/etc/a/b/c' }] },
+    'spec.files[1].path',
+    /below \/etc\/a,/,
+  ],
+  [
+    'a file of the program',
+    { files: [{ ...file, path: '/etc/skerry/node.env' }] },
+    'spec.files[0].path',
+    /place of the program/,
+  ],
   ['no machines', { machines: [] }, 'spec.machines', /role Master/],
   ['no master', { machines: [node] }, 'spec.machines', /role Master/],
   [

@@ -4,29 +4,27 @@ import {
   checkLabelValue,
   checkQualifiedName,
   fieldDuplicate,
+  fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
+  isReservedNodeLabel,
   type StatusCause,
 } from '@skerry/api'
-import {
-  type CopiedFile,
-  type EdgeCluster,
-  type EdgeClusterSpec,
-  type Hook,
-  type MachineBlock,
-} from './edge-cluster.ts'
-import { loginCauses, wayCauses } from './edge-cluster-ways.ts'
+import { type EdgeCluster, type EdgeClusterSpec, type MachineBlock } from './edge-cluster.ts'
+import { jumpsCauses, loginCauses, wayCauses } from './edge-cluster-ways.ts'
 import { importCauses, isImport } from './edge-cluster-import.ts'
 import { expandAddresses, machinesMax, machinesOf } from './machine-addresses.ts'
 import { mastersCauses } from './masters-checks.ts'
 import { clusterNameOfEdge } from './edge-cluster.ts'
 import { edgeClusterBounds } from '../limits-table.ts'
+import { copyCauses } from './copied-file-checks.ts'
 import { optionCauses } from './edge-option-checks.ts'
 import { longTextCauses } from './long-texts.ts'
 import { networkCauses, serverCauses } from './network-checks.ts'
 import { nodesMaxOf } from './network-size.ts'
 import { packageCauses } from './package-checks.ts'
+import { stepNames } from './step-names-table.ts'
 import { taintCauses } from './taint-checks.ts'
 import { whyNoMachine } from './unfit-addresses.ts'
 
@@ -54,8 +52,9 @@ export function edgeClusterCauses(object: EdgeCluster): StatusCause[] {
     ...packageCauses(spec),
     ...(isImport(object) ? importCauses(object) : machinesCauses(spec)),
     ...(isImport(object) ? [] : mastersCauses(spec)),
-    ...(spec.files ?? []).flatMap((file, at) => fileCauses(`spec.files[${at}]`, file)),
-    ...(spec.hooks ?? []).flatMap((hook, at) => hookCauses(`spec.hooks[${at}]`, hook)),
+    ...ownClusterCauses(spec, name),
+    ...copyCauses(spec),
+    ...skipCauses(spec),
   )
   const attempts = spec.retry?.attempts
   if (attempts !== undefined && !(attempts >= 1 && attempts <= attemptsMax)) {
@@ -84,6 +83,7 @@ function sizeCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
 function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
   const { machines = [] } = spec
   const causes = machines.flatMap((block, at) => machineBlockCauses(`spec.machines[${at}]`, block))
+  causes.push(...jumpsCauses(machines))
   const planned = machinesOf(spec)
   const seen = new Set<string>()
   for (const { address } of planned) {
@@ -110,7 +110,7 @@ function machinesCauses(spec: Partial<EdgeClusterSpec>): StatusCause[] {
 
 /** Returns everything that is wrong with a block. Any field may lack: the schema has checked types only. */
 export function machineBlockCauses(field: string, block: Partial<MachineBlock>): StatusCause[] {
-  const { addresses = [], role, credentials, labels = {} } = block
+  const { addresses = [], role, credentials } = block
   const causes: StatusCause[] = []
   if (addresses.length === 0) causes.push(fieldRequired(`${field}.addresses`))
   for (const [at, text] of addresses.entries()) {
@@ -125,11 +125,60 @@ export function machineBlockCauses(field: string, block: Partial<MachineBlock>):
   const secret = credentials?.name ?? ''
   if (secret === '') causes.push(fieldRequired(`${field}.credentials.name`))
   else causes.push(...objectName(`${field}.credentials.name`, secret))
+  return [...causes, ...nodeCauses(field, block)]
+}
+
+/** Labels that every node sets by what it is. */
+const labelsOfNode: ReadonlySet<string> = new Set(
+  ['hostname', 'os', 'arch'].flatMap((name) => [
+    `kubernetes.io/${name}`,
+    `beta.kubernetes.io/${name}`,
+  ]),
+)
+
+/** Returns what is wrong with the labels and taints of the nodes. */
+function nodeCauses(
+  field: string,
+  { role, labels = {}, taints = [] }: Partial<MachineBlock>,
+): StatusCause[] {
+  const causes: StatusCause[] = []
   for (const [key, value] of Object.entries(labels)) {
     const why = [...checkQualifiedName(key), ...checkLabelValue(value)]
+    if (labelsOfNode.has(key)) why.push('is set by each node itself')
+    else if (isReservedNodeLabel(key)) {
+      why.push(
+        'belongs to Kubernetes, and no node may give it to itself: use a domain of your own, or label the node later',
+      )
+    }
     causes.push(...why.map((each) => fieldInvalid(`${field}.labels`, `${key}=${value}`, each)))
   }
-  return [...causes, ...taintCauses(`${field}.taints`, block.taints ?? [])]
+  if (role === 'Witness') {
+    const why = 'has no meaning for a Witness, which runs no node'
+    if (Object.keys(labels).length > 0) causes.push(fieldForbidden(`${field}.labels`, why))
+    if (taints.length > 0) causes.push(fieldForbidden(`${field}.taints`, why))
+  }
+  return [...causes, ...taintCauses(`${field}.taints`, taints)]
+}
+
+/** A cluster reaches machines through its own site by another field, which waits until the site is there. */
+function ownClusterCauses(
+  { machines = [] }: Partial<EdgeClusterSpec>,
+  name: string,
+): StatusCause[] {
+  return machines.flatMap(({ viaCluster }, at) => {
+    if (viaCluster !== name) return []
+    const why = 'is this cluster itself: set via to Site'
+    return [fieldInvalid(`spec.machines[${at}].viaCluster`, viaCluster, why)]
+  })
+}
+
+function skipCauses({ skipSteps = [] }: Partial<EdgeClusterSpec>): StatusCause[] {
+  return skipSteps.flatMap((text, at) => {
+    const [name = ''] = text.split('@')
+    return stepNames.includes(name)
+      ? []
+      : [fieldNotSupported(`spec.skipSteps[${at}]`, text, stepNames)]
+  })
 }
 
 function unfitText(addresses: readonly string[]): string | undefined {
@@ -140,46 +189,6 @@ function unfitText(addresses: readonly string[]): string | undefined {
   return undefined
 }
 
-function fileCauses(field: string, { from, path, mode }: CopiedFile): StatusCause[] {
-  const causes: StatusCause[] = []
-  const { configMap, secret, key } = from ?? {}
-  if ((configMap === undefined) === (secret === undefined)) {
-    causes.push(fieldRequired(`${field}.from`, 'exactly one of configMap and secret must be set'))
-  } else {
-    causes.push(...objectName(`${field}.from`, configMap ?? secret ?? ''))
-  }
-  causes.push(...keyCauses(`${field}.from.key`, key))
-  if (!isCleanPath(path)) {
-    const why = 'must be an absolute path without . and .. and special characters'
-    causes.push(fieldInvalid(`${field}.path`, path, why))
-  }
-  if (mode !== undefined && !/^0?[0-7]{3}$/.test(mode)) {
-    causes.push(fieldInvalid(`${field}.mode`, mode, 'must be three octal digits, such as 0644'))
-  }
-  return causes
-}
-
-function isCleanPath(path: string | undefined): boolean {
-  if (path === undefined || path.length > 4_095 || !/^(\/[\w.+@:-]+)+$/.test(path)) return false
-  return !path.split('/').some((part) => part === '.' || part === '..')
-}
-
-function hookCauses(field: string, { when, configMap, key }: Partial<Hook>): StatusCause[] {
-  const causes: StatusCause[] = []
-  if (when === undefined || !['BeforeInstall', 'AfterInstall'].includes(when)) {
-    causes.push(fieldNotSupported(`${field}.when`, when ?? '', ['BeforeInstall', 'AfterInstall']))
-  }
-  causes.push(...objectName(`${field}.configMap`, configMap ?? ''))
-  causes.push(...keyCauses(`${field}.key`, key))
-  return causes
-}
-
 function objectName(field: string, name: string): StatusCause[] {
   return checkDnsSubdomain(name).map((why) => fieldInvalid(field, name, why))
-}
-
-function keyCauses(field: string, key: string | undefined): StatusCause[] {
-  if (key === undefined || key === '') return [fieldRequired(field)]
-  if (/^[-._a-zA-Z0-9]{1,253}$/.test(key)) return []
-  return [fieldInvalid(field, key, 'must be a key of a ConfigMap or Secret')]
 }

@@ -32,8 +32,10 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       store: 'Where the cluster keeps its objects. Several masters need the type Etcd.',
       package:
         'The offline package of which the machines are made. If omitted, they use their own mirrors.',
-      files: 'Files that are copied to each machine before anything is installed.',
-      hooks: 'Scripts that each machine runs as root before and after the installation.',
+      files:
+        'Files that are copied to each machine before anything is installed. Later changes are for machines that join later.',
+      hooks:
+        'Scripts that each machine runs as root before and after the installation. Later changes are for machines that join later.',
       mastersTakeWorkloads:
         'Whether masters run pods of users, too. The default is true; false gives their nodes the taint of control planes. It may not be changed.',
       skipSteps:
@@ -97,7 +99,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       acceptNewHostKeys:
         'Whether the first fingerprint that a machine shows is accepted and kept. The default is false.',
       role: 'Master runs the control plane and a node; Node only a node, and is the default; Witness runs an etcd that votes for two masters. It may not be changed.',
-      labels: 'The labels of the nodes.',
+      labels:
+        'The labels with which the nodes register. Later changes are made to the nodes. A witness has none.',
       jump: 'The host through which the hub logs in to these machines.',
       via: "Site: the agent of the cluster's own site dials these machines.",
       viaCluster: 'The agent of this registered cluster dials these machines.',

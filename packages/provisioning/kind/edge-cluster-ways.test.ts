@@ -45,6 +45,7 @@ const blocks: readonly [string, Partial<MachineBlock>, RegExp | undefined][] = [
   ],
   ['a cluster with a bad name', { viaCluster: 'A/b' }, /\.viaCluster: /],
   ['a cluster with a long name', { viaCluster: 'a'.repeat(49) }, /no more than 48 characters/],
+  ['the cluster itself', { viaCluster: 'branch-7' }, /viaCluster: .*set via to Site/],
   ['a jump host without a login', { jump: { address: '10.0.0.2' } as never }, /credentials\.name/],
   ['a jump host without an address', { jump: { credentials } as never }, /jump\.address/],
   ['several jump hosts', { jump: { ...jump, address: '10.0.0.[2-3]' } }, /must be one IPv4/],
@@ -75,6 +76,19 @@ for (const [what, block, cause] of blocks) {
     else assert.match(found.join('\n'), cause)
   })
 }
+
+test('a jump host with two logins is refused; one with one login may stand before several blocks', () => {
+  const blockOf = (at: number, fields: object): MachineBlock => ({
+    addresses: [`192.168.7.${at}`],
+    credentials,
+    jump: { ...jump, ...fields },
+  })
+  const { spec } = withBlock({})
+  const machines = [...spec.machines, blockOf(31, {}), blockOf(32, { user: 'root', port: 22 })]
+  assert.deepEqual(fields(edgeOf({ machines })), [])
+  const found = fields(edgeOf({ machines: [...machines, blockOf(33, { user: 'gate' })] }))
+  assert.match(found.join('\n'), /^spec\.machines\[4\]\.jump: .*than in spec\.machines\[2\]/)
+})
 
 test('jump hosts are named by address, and by port unless it is 22; each is listed once', () => {
   const other = { ...jump, port: 2222 }

@@ -98,6 +98,20 @@ export function wayCauses(field: string, block: Partial<MachineBlock>): StatusCa
   return causes
 }
 
+/** A jump host is logged in to once, whatever the machines behind it are. */
+export function jumpsCauses(machines: readonly Partial<MachineBlock>[]): StatusCause[] {
+  const known = new Map<string, { readonly at: number; readonly login: string }>()
+  return machines.flatMap(({ jump }, at) => {
+    if (jump === undefined) return []
+    const login = `${jump.user ?? 'root'} ${jump.credentials?.name ?? ''}`
+    const before = known.get(jumpText(jump))
+    known.set(jumpText(jump), before ?? { at, login })
+    if (before === undefined || before.login === login) return []
+    const why = `has another user or Secret than in spec.machines[${before.at}]: a jump host has one login`
+    return [fieldInvalid(`spec.machines[${at}].jump`, jumpText(jump), why)]
+  })
+}
+
 function jumpCauses(field: string, jump: Partial<JumpHost>): StatusCause[] {
   const causes = addressCauses(`${field}.address`, jump.address)
   causes.push(...loginCauses(field, jump))

@@ -116,7 +116,7 @@ export interface MachineBlock extends BlockWay {
   acceptNewHostKeys?: boolean
   /** Master runs the control plane and a node; Node only a node; Witness votes for two masters. Default: Node. */
   role?: MachineRole
-  /** The labels of the nodes. */
+  /** The labels with which the nodes register; later changes are made to the nodes. */
   labels?: Record<string, string>
   /** The taints with which the nodes register; later changes are made to the nodes. */
   taints?: MachineTaint[]

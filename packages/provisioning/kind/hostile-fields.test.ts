@@ -69,8 +69,8 @@ function setAt(into: Record<string | number, unknown>, path: Path, value: unknow
   setAt(into[name] as Record<string | number, unknown>, rest, value)
 }
 
-/** Texts for people, and names that are only compared. */
-const free = new Set(['.displayName', '.skipSteps[0]'])
+/** Texts for people. */
+const free = new Set(['.displayName'])
 
 /** Texts that a field takes: each is a name that is only looked up or compared. */
 const taken: Readonly<Record<string, readonly string[]>> = {
