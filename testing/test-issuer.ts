@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createAuthority, generateKeyPair, signCertificate } from '@skerry/pki'
 import { SignJWT } from 'jose'
 
-/** An OpenID Connect issuer on loopback, with one public client; the test decides who logs in. */
+/** An OpenID Connect issuer with one public client; the test decides who logs in. */
 export interface TestIssuer extends AsyncDisposable {
   readonly url: string
   /** PEM. */
@@ -36,6 +36,8 @@ export interface TestIssuerOptions {
   /** Wrong values to send, so that tests see clients check them. */
   readonly wrong?: Readonly<Record<string, unknown>>
   readonly hasDevices?: boolean
+  /** The IPv4 address at which it listens, and to which alone it sends people back. Default: loopback. */
+  readonly address?: string
 }
 
 interface Issuer {
@@ -61,7 +63,8 @@ const clientId = 'skerry'
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 export async function startTestIssuer(options: TestIssuerOptions = {}): Promise<TestIssuer> {
-  const tls = await certificateOf()
+  const { address = '127.0.0.1' } = options
+  const tls = await certificateOf(address)
   const issuer: Issuer = {
     options,
     key: createPrivateKey((await generateKeyPair()).privateKeyPem),
@@ -87,9 +90,9 @@ export async function startTestIssuer(options: TestIssuerOptions = {}): Promise<
       })
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
   // A server that listens on a port has an address of that sort.
-  issuer.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  issuer.url = `https://${address}:${(server.address() as AddressInfo).port}`
   return {
     url: issuer.url,
     ca: tls.ca,
@@ -119,7 +122,7 @@ async function visit(url: string, ca: string): Promise<number> {
   return location === undefined ? (answer.statusCode ?? 0) : visit(location, ca)
 }
 
-async function certificateOf(): Promise<{ ca: string; cert: string; key: string }> {
+async function certificateOf(address: string): Promise<{ ca: string; cert: string; key: string }> {
   const notBeforeMs = Date.now() - 60_000
   const dates = { notBeforeMs, notAfterMs: notBeforeMs + 3_600_000 }
   const authority = await createAuthority({ subject: { commonName: 'issuer-ca' }, ...dates })
@@ -130,7 +133,7 @@ async function certificateOf(): Promise<{ ca: string; cert: string; key: string 
     ...dates,
     keyUsages: ['digitalSignature'],
     extendedUsages: ['serverAuth'],
-    ipAddresses: ['127.0.0.1'],
+    ipAddresses: [address],
   })
   return { ca: authority.certificatePem, cert, key: pair.privateKeyPem }
 }
@@ -185,8 +188,8 @@ function publicKey({ key }: Issuer) {
 function authorize(issuer: Issuer, asked: Record<string, string>): Answer {
   issuer.authorizations.push(asked)
   const redirect = new URL(asked['redirect_uri'] ?? '')
-  const isLoopback = redirect.hostname === '127.0.0.1'
-  if (asked['client_id'] !== clientId || !isLoopback) return { status: 400 }
+  const isOurs = redirect.hostname === (issuer.options.address ?? '127.0.0.1')
+  if (asked['client_id'] !== clientId || !isOurs) return { status: 400 }
   redirect.searchParams.set('state', asked['state'] ?? '')
   if (asked['code_challenge_method'] !== 'S256' || issuer.person === undefined) {
     const error = issuer.person === undefined ? 'access_denied' : 'invalid_request'

@@ -14,6 +14,8 @@ export interface CloudOptions {
   hostNumber?: number
   /** Flags for join-command and agent, in addition to those that every agent has. */
   flags?: readonly string[]
+  /** Further flags of the hub. */
+  hubFlags?: readonly string[]
   /** The program as the hub runs it, and as the agent does; default: from its sources. */
   hubCommand?: readonly string[]
   agentCommand?: readonly string[]
@@ -47,12 +49,13 @@ export async function startCloud(
   cluster: ClusterOnHosts,
   options: CloudOptions = {},
 ): Promise<Cloud> {
-  const { name = 'edge', hostNumber = cloudHostNumber, flags = [] } = options
+  const { name = 'edge', hostNumber = cloudHostNumber, flags = [], hubFlags = [] } = options
   const { hubCommand = skerryCommand, agentCommand = skerryCommand } = options
   const host = await cluster.host(hostNumber)
   const directory = join(cluster.directory, 'hub')
   const server = `https://${host.address}:7443`
-  const hub = role(cluster, host, 'hub', [...hubCommand, 'hub', '--data-dir', directory])
+  const hubArguments = ['hub', '--data-dir', directory, ...hubFlags]
+  const hub = role(cluster, host, 'hub', [...hubCommand, ...hubArguments])
   await hub.start()
   const admin = join(directory, 'admin.kubeconfig')
   const text = await cluster.waitFor('the hub to serve', () => readFile(admin, 'utf8'))

@@ -16,9 +16,11 @@ export interface CableOptions {
   readonly oneWayMs: number
   /** The share of packets that are lost, in each direction. */
   readonly lossPercent: number
+  /** In each direction. If omitted, a hundred megabits. */
+  readonly bytesPerSecond?: number
 }
 
-const bytesPerSecond = 12_500_000
+const usualBytesPerSecond = 12_500_000
 const queueMs = 200
 
 /**
@@ -27,7 +29,7 @@ const queueMs = 200
  */
 export async function slowCable(
   { wan, port }: CablePlace,
-  { oneWayMs, lossPercent }: CableOptions,
+  { oneWayMs, lossPercent, bytesPerSecond = usualBytesPerSecond }: CableOptions,
 ): Promise<AsyncDisposable> {
   const ip = (...args: string[]) => execute('ip', ['-n', wan, ...args])
   const [far, near, away] = [`f-${port}`, `n-${port}`, `s-${port}`]
