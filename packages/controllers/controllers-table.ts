@@ -1,24 +1,26 @@
-import type { BackgroundController, ControllerDefinition } from '@skerry/controller-runtime'
+import {
+  lateControllers,
+  type BackgroundController,
+  type ControllerDefinition,
+} from '@skerry/controller-runtime'
+import { resources } from '@skerry/client'
 import { attachDetachController } from './attach-detach/attach-detach-controller.ts'
-import { cronJobController } from './cronjob/cron-job-controller.ts'
 import { daemonSetController } from './daemonset/daemon-set-controller.ts'
 import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
-import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts'
 import { jobController } from './job/job-controller.ts'
 import { ttlAfterFinishedController } from './job/ttl-after-finished-controller.ts'
 import { namespaceController } from './namespace/namespace-controller.ts'
+import { resourceClaimController } from './resource-claim/resource-claim-controller.ts'
 import {
   replicaSetController,
   replicationControllerController,
 } from './replicaset/replica-set-controller.ts'
-import { resourceClaimController } from './resource-claim/resource-claim-controller.ts'
 import { resourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 import { statefulSetController } from './statefulset/stateful-set-controller.ts'
 import { csrApprovingController } from './certificates/csr-approving-controller.ts'
 import { csrCleanerController } from './certificates/csr-cleaner-controller.ts'
 import { podCertificateRequestCleanerController } from './certificates/pod-certificate-request-cleaner-controller.ts'
-import { deviceTaintEvictionController } from './device-taint-eviction/device-taint-eviction-controller.ts'
 import { disruptionController } from './disruption/disruption-controller.ts'
 import { endpointsController } from './endpoints/endpoints-controller.ts'
 import { bootstrapSignerController } from './bootstrap/bootstrap-signer.ts'
@@ -44,17 +46,44 @@ import {
   volumeProtectionController,
 } from './volumes/volume-protection.ts'
 
+/** Many sites have no object of these kinds. */
+const late = Object.freeze({
+  cronJobs: lateControllers({
+    name: 'cronjob-controller',
+    triggers: [resources.cronJobs],
+    load: async () => [(await import('./cronjob/cron-job-controller.ts')).cronJobController],
+  }),
+  autoscalers: lateControllers({
+    name: 'horizontal-pod-autoscaler-controller',
+    triggers: [resources.horizontalPodAutoscalers],
+    load: async () => {
+      const { horizontalPodAutoscalerController: controller } =
+        await import('./horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts')
+      return [controller]
+    },
+  }),
+  deviceTaints: lateControllers({
+    name: 'device-taint-eviction-controller',
+    triggers: [resources.resourceSlices],
+    load: async () => {
+      const { deviceTaintEvictionController: controller } =
+        await import('./device-taint-eviction/device-taint-eviction-controller.ts')
+      return [controller]
+    },
+  }),
+})
+
 /**
  * Every controller without a configuration, under the name in kube-controller-manager's
  * --controllers flag. The factories of mod.ts create the others.
  */
 const controllers: Readonly<Record<string, ControllerDefinition | BackgroundController>> =
   Object.freeze({
-    'cronjob-controller': cronJobController,
+    'cronjob-controller': late.cronJobs,
     'daemonset-controller': daemonSetController,
     'deployment-controller': deploymentController,
     'garbage-collector-controller': garbageCollector,
-    'horizontal-pod-autoscaler-controller': horizontalPodAutoscalerController,
+    'horizontal-pod-autoscaler-controller': late.autoscalers,
     'replicationcontroller-controller': replicationControllerController,
     'bootstrap-signer-controller': bootstrapSignerController,
     'clusterrole-aggregation-controller': clusterRoleAggregationController,
@@ -75,7 +104,7 @@ const controllers: Readonly<Record<string, ControllerDefinition | BackgroundCont
     'ttl-after-finished-controller': ttlAfterFinishedController,
     'certificatesigningrequest-approving-controller': csrApprovingController,
     'certificatesigningrequest-cleaner-controller': csrCleanerController,
-    'device-taint-eviction-controller': deviceTaintEvictionController,
+    'device-taint-eviction-controller': late.deviceTaints,
     'disruption-controller': disruptionController,
     'endpoints-controller': endpointsController,
     'endpointslice-controller': endpointSliceController,
