@@ -79,12 +79,18 @@ export function AuditPage() {
           text={`kubectl get --raw '${auditPath(filter, viewLimits.auditLines)}'`}
         />
       </div>
-      <Lines search={search} />
+      <Lines search={search} onUser={(user) => setValues({ user })} />
     </PageFrame>
   )
 }
 
-function Lines({ search }: { readonly search: Search }) {
+interface LinesProps {
+  readonly search: Search
+  /** Shows the requests of one user alone. */
+  readonly onUser: (user: string) => void
+}
+
+function Lines({ search, onUser }: LinesProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
   const { events, cutAt, error } = search
@@ -98,7 +104,12 @@ function Lines({ search }: { readonly search: Search }) {
   if (events.length === 0) return <Empty title={texts.none}>{more}</Empty>
   return (
     <>
-      <DataTable label={texts.title} rows={events} columns={columnsOf(texts)} keyOf={keyOf} />
+      <DataTable
+        label={texts.title}
+        rows={events}
+        columns={columnsOf(texts, onUser)}
+        keyOf={keyOf}
+      />
       <div className="bar">
         <span className="muted">{words.rows(events.length, events.length)}</span>
         {more}
@@ -178,22 +189,24 @@ function useSearch(filter: AuditFilter): Search {
   }
 }
 
-function columnsOf(texts: AuditTexts): Column<AuditEvent>[] {
+function columnsOf(texts: AuditTexts, onUser: (user: string) => void): Column<AuditEvent>[] {
   return [
     {
       key: 'time',
       title: texts.time,
-      width: '110px',
-      cell: ({ time }) => <Age atMs={Date.parse(time)} />,
+      width: '76px',
+      cell: ({ time }) => <Age atMs={Date.parse(time)} isBare />,
       sortBy: ({ time }) => -Date.parse(time),
     },
     {
       key: 'user',
       title: texts.fields.user,
-      width: 'minmax(110px, 1.2fr)',
+      width: 'minmax(80px, 1.2fr)',
       cell: ({ user, impersonator }) => (
         <span title={user}>
-          {user}
+          <button type="button" className="link-button" onClick={() => onUser(user ?? '')}>
+            {user}
+          </button>
           {impersonator === undefined ? undefined : (
             <span className="muted"> {texts.by(impersonator)}</span>
           )}
@@ -204,7 +217,7 @@ function columnsOf(texts: AuditTexts): Column<AuditEvent>[] {
     {
       key: 'method',
       title: texts.method,
-      width: '72px',
+      width: '60px',
       cell: ({ method }) => method,
       sortBy: ({ method }) => method,
     },
@@ -213,6 +226,7 @@ function columnsOf(texts: AuditTexts): Column<AuditEvent>[] {
       title: texts.status,
       width: '60px',
       isNumber: true,
+      isWide: true,
       cell: ({ status = 0 }) => (
         <span className={status >= 500 ? 'tone-bad toned' : status >= 400 ? 'tone-warn toned' : ''}>
           {status === 0 ? '–' : status}
@@ -241,7 +255,7 @@ function targetColumns(texts: AuditTexts): Column<AuditEvent>[] {
     {
       key: 'uri',
       title: texts.path,
-      width: 'minmax(200px, 4fr)',
+      width: 'minmax(90px, 4fr)',
       cell: (event) => (
         <span className="mono" title={event.uri}>
           {shownUri(event)}

@@ -2,6 +2,7 @@
 import { Link } from 'wouter'
 import { fleetOnMap, type PlacedClusters, type Places } from '../../data/fleet-places.ts'
 import { countByState, type FleetRow } from '../../data/fleet.ts'
+import { useNarrow } from '../../parts/use-narrow.ts'
 import { stateShapes } from '../../parts/state-mark.tsx'
 import { partTexts } from '../../parts/texts.ts'
 import { useTexts } from '../../words/language.ts'
@@ -13,10 +14,15 @@ interface MapViewProps {
   readonly places: Places
 }
 
-const size = { width: 960, height: 460, padding: 64 }
+/** Texts keep their size on a phone, because the drawing is about as wide as its screen. */
+const sizes = {
+  wide: { width: 960, height: 460, padding: 64 },
+  narrow: { width: 380, height: 420, padding: 48 },
+}
 
 export function MapView({ rows, places }: MapViewProps) {
   const texts = useTexts(both)
+  const size = useNarrow() ? sizes.narrow : sizes.wide
   const { placed, withoutPlace } = fleetOnMap(rows, places)
   const frame = mapFrame(
     placed.map(({ at }) => at),
@@ -85,17 +91,15 @@ function Mark({ frame, placed }: MarkProps) {
       ? `/clusters/${encodeURIComponent(first.n)}`
       : `/clusters?q=${encodeURIComponent(name)}`
   return (
-    <Link href={href} className={`map-mark is-${state}`} aria-label={title}>
+    <Link href={href} className={`map-mark is-${state}`}>
       <title>{title}</title>
-      <g aria-hidden="true">
-        <circle cx={x} cy={y} r={radius} />
-        <text x={x} y={y + 4} textAnchor="middle" className="map-count">
-          {rows.length === 1 ? stateShapes[state] : rows.length}
-        </text>
-        <text x={x} y={y + radius + 15} textAnchor="middle">
-          {state === 'ready' ? name : `${stateShapes[state]} ${name}`}
-        </text>
-      </g>
+      <circle cx={x} cy={y} r={radius} aria-hidden="true" />
+      <text x={x} y={y + 4} textAnchor="middle" className="map-count">
+        {rows.length === 1 ? stateShapes[state] : rows.length}
+      </text>
+      <text x={x} y={y + radius + 15} textAnchor="middle">
+        {state === 'ready' ? name : `${stateShapes[state]} ${name}`}
+      </text>
     </Link>
   )
 }
