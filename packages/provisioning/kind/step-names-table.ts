@@ -26,6 +26,7 @@ export const stepNames: readonly string[] = Object.freeze([
   'NodeReady',
   'ApplyAddOns',
   'AfterInstall',
+  'CheckQuorum',
   'CordonNode',
   'DrainNode',
   'StopNode',
