@@ -8,6 +8,7 @@ import { packageFor, packageOf, presentFiles, programFiles } from './copy-packag
 import { offlineAptScript } from './offline-apt.ts'
 import { versionAbove, whyNoPair } from './program-on-machine.ts'
 import { checkVersion } from './program-version.ts'
+import { writePlan } from './plan-on-machine.ts'
 
 const { prepareMsMax } = provisioningBounds.steps
 
@@ -95,8 +96,12 @@ export async function installLibraries(
   await must(context, script, { input, timeoutMs: prepareMsMax })
 }
 
-/** Installs system packages and images of the offline package. The program on the machine checks and does it. */
-export function installPackage(context: MachineContext): Promise<string> {
+/**
+ * Installs system packages and images of the offline package. The program on the machine checks and does it, by the plan,
+ * which may ask for more than a node.
+ */
+export async function installPackage(context: MachineContext): Promise<string> {
+  await writePlan(context)
   return installParts(places.program, packageOf(context), context)
 }
 

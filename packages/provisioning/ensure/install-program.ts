@@ -1,5 +1,4 @@
 import { posix } from 'node:path'
-import { clusterNameOfEdge } from '../kind/edge-cluster.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import {
@@ -12,6 +11,7 @@ import { ask, must, places } from './commands.ts'
 import { isConfigured } from './configure-machine.ts'
 import { versionAbove } from './program-on-machine.ts'
 import { proxyFiles } from './proxy.ts'
+import { writePlan } from './plan-on-machine.ts'
 import { installPackagedProgram } from './install-package.ts'
 import { nodeNameOf, takeNodeName } from './node-name.ts'
 
@@ -98,21 +98,4 @@ export async function prepareMachine(context: MachineContext): Promise<string> {
   const nodeName = await (machine.role === 'Witness' ? nodeNameOf : takeNodeName)(context)
   await prepare(context, await writePlan(context))
   return `${machine.role === 'Witness' ? 'witness' : 'node'} ${nodeName}`
-}
-
-/** Writes the plan of the machine there, and resolves with its path. */
-export async function writePlan(context: MachineContext): Promise<string> {
-  const { edge, machine, shell } = context
-  const { highAvailability } = edge.spec
-  const plan = {
-    clusterName: clusterNameOfEdge(edge),
-    nodeName: await nodeNameOf(context),
-    role: machine.role,
-    isOffline: packageInForce(edge) !== undefined,
-    hasVirtualIP: machine.role === 'Master' && highAvailability?.type === 'VirtualIP',
-    ...edge.spec.network,
-  }
-  const path = posix.join(places.settings, 'machine.json')
-  await shell.write(path, JSON.stringify(plan), 0o600)
-  return path
 }

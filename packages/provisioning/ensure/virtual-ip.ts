@@ -7,9 +7,10 @@ import { StepError, type MachineContext } from '../contract/step.ts'
 import { addressOf, linkOf, must, places } from './commands.ts'
 import { exists } from './job-files.ts'
 import { installPackage } from './install-package.ts'
-import { writePlan, prepare } from './install-program.ts'
+import { prepare } from './install-program.ts'
 import { checkPath, checkScript, keepalivedText } from './keepalived-text.ts'
 import { startUnit } from './site.ts'
+import { writePlan } from './plan-on-machine.ts'
 
 /** The name of the step, by which it knows that it has been done before. */
 export const virtualIpName = 'SetVirtualIP'

@@ -223,6 +223,8 @@ const programs: Readonly<Record<string, Act>> = {
   '--version': () => printed('0.1.0'),
   'machine prepare': (machine) => prepare(machine),
   'machine install-package': ({ files }, [, digest = '']) => {
+    // It brings what the plan asks for, and a node needs without one.
+    if (planIn(files)?.hasVirtualIP === true) files.set(keepalived, 'keepalived')
     files.set('/var/lib/skerry/packages/installed.json', JSON.stringify({ digest }))
     return printed('3 system packages, 1 image archives')
   },
@@ -292,11 +294,27 @@ function onNode(change: (node: Node, words: readonly string[]) => Node): Act {
   })
 }
 
-function prepare({ files }: FakeEdgeMachine): Result {
+const keepalived = '/usr/sbin/keepalived'
+
+interface Plan {
+  readonly clusterName: string
+  readonly role: string
+  readonly hasVirtualIP: boolean
+  readonly isOffline: boolean
+}
+
+function planIn(files: ReadonlyMap<string, string>): Plan | undefined {
   const text = files.get('/etc/skerry/machine.json')
-  if (text === undefined) return failed('there is no plan', 2)
-  // The hub's own plan, as the step has written it.
-  const plan = JSON.parse(text) as { clusterName: string; role: string; hasVirtualIP: boolean }
+  // The hub's own plan, as a step has written it.
+  return text === undefined ? undefined : (JSON.parse(text) as Plan)
+}
+
+function prepare({ files }: FakeEdgeMachine): Result {
+  const plan = planIn(files)
+  if (plan === undefined) return failed('there is no plan', 2)
+  if (plan.isOffline && plan.hasVirtualIP && !files.has(keepalived)) {
+    return failed('the offline package has brought no keepalived', 5)
+  }
   const own = { Master: ['site', 'node'], Node: ['node'], Witness: ['witness'] }[plan.role] ?? []
   const wanted = plan.hasVirtualIP ? [...own, 'virtual-ip'] : own
   for (const role of wanted) files.set(`/etc/systemd/system/skerry-${role}.service`, role)
