@@ -9,6 +9,7 @@ import type { BenchOptions, Figure } from './bench/measure/figure.ts'
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Figure[]>>> = {
   main: async (options) => (await import('./bench/main.ts')).run(options),
   apiserver: async (options) => (await import('./bench/apiserver.ts')).run(options),
+  console: async (options) => (await import('./bench/console.ts')).run(options),
   'hub-reconnect': async (options) => (await import('./bench/hub-reconnect.ts')).run(options),
   ha: async (options) => (await import('./bench/ha.ts')).run(options),
   hostile: async (options) => (await import('./bench/hostile.ts')).run(options),

@@ -1,10 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestHost, TestNetwork } from '@skerry/testing'
-import { engineFlags } from '../../../roles/runtime/engine-flags.ts'
 import { RoleProcess } from '../../e2e/role-process.ts'
 import { waitFor } from '../../e2e/wait-for.ts'
-import { launcherEnvironment } from '../../processes/launcher-environment.ts'
+import { bundledCommand } from '../measure/bundled-command.ts'
 import type { HaClients } from './ha-clients.ts'
 
 /** A master from the bundle, with an etcd that it runs itself, on a host of its own. */
@@ -136,29 +135,20 @@ async function startMaster(
   await mkdir(dataDir, { recursive: true })
   const etcd = ['--etcd', 'embedded', '--etcd-program', bundle.etcd, '--master-name', name]
   const place = ['--data-dir', dataDir, '--name', 'bench', '--advertise-address', host.address]
-  const command = [...(await commandOf(bundle)), 'site', ...place, ...etcd, ...joining]
+  const compileCache = join(bundle.directory, 'compile-cache')
+  const own = await bundledCommand('site', { program: bundle.program, compileCache })
+  const command = [...own, 'site', ...place, ...etcd, ...joining]
   const role = new RoleProcess({ host, name, command, logFile: `${dataDir}.log` })
   await role.start()
-  const own = await waitFor(
+  const written = await waitFor(
     `${name} to write its kubeconfig (see ${role.logFile})`,
     () => readFile(join(dataDir, 'admin.kubeconfig'), 'utf8'),
     { timeoutMs: startMsMax },
   )
   const kubeconfig = join(bundle.directory, `${name}.kubeconfig`)
-  const named = own.replace(/server: .*/, `server: https://${host.address}:6443`)
+  const named = written.replace(/server: .*/, `server: https://${host.address}:6443`)
   await writeFile(kubeconfig, named, { mode: 0o600 })
   return { name, host, role, dataDir, kubeconfig }
-}
-
-/** The program as its launcher starts it. */
-async function commandOf({ program, directory }: Bundle): Promise<string[]> {
-  const environment = {
-    ...(await launcherEnvironment('site')),
-    NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
-  }
-  const settings = Object.entries(environment).map(([key, value]) => `${key}=${value}`)
-  const flags = ['--disable-warning=ExperimentalWarning', ...(engineFlags['site'] ?? [])]
-  return ['env', ...settings, process.execPath, ...flags, program]
 }
 
 async function runAt(

@@ -2,12 +2,11 @@
  * The clients of `bench ha`, as a process in a host of its own. Lines on its input are orders in JSON, each answered by
  * a line. Times are of the machine's monotonic clock, which all its processes share.
  */
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '@skerry/base'
 import { openRawClient, type RawClient } from '../../processes/raw-client.ts'
 import { configMap, createRate } from '../measure/api-load.ts'
-import { monotonicMs, type Answer, type Order } from './orders.ts'
+import { obeyOrders } from '../measure/obey-orders.ts'
+import { monotonicMs, type Order } from './orders.ts'
 
 const maps = '/api/v1/namespaces/bench/configmaps'
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager'
@@ -16,29 +15,23 @@ const writeMs = 25
 const askMs = 20
 const clients = new Map<string, Promise<RawClient>>()
 
-for await (const line of createInterface({ input: process.stdin })) {
-  // ha-clients.ts sends this type.
-  const answer = await obey(JSON.parse(line) as Order).catch((error: unknown): Answer => ({
-    error: messageOf(error),
-  }))
-  console.log(JSON.stringify(answer))
-}
+await obeyOrders(obey)
 process.exit(0)
 
-async function obey(order: Order): Promise<Answer> {
+async function obey(order: Order): Promise<number> {
   switch (order.do) {
     case 'ask':
-      return { value: (await (await clientOf(order.at)).get(order.path)).status }
+      return (await (await clientOf(order.at)).get(order.path)).status
     case 'leads':
-      return { value: await leads(await clientOf(order.at), order.host) }
+      return leads(await clientOf(order.at), order.host)
     case 'fill':
-      return { value: await fill(await clientOf(order.at), order) }
+      return fill(await clientOf(order.at), order)
     case 'rate':
-      return { value: await rate(order) }
+      return rate(order)
     case 'write-again':
-      return { value: await writeAgain(order) }
+      return writeAgain(order)
     case 'controllers':
-      return { value: await untilFurnished(order) }
+      return untilFurnished(order)
   }
 }
 

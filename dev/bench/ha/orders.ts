@@ -25,8 +25,6 @@ export type Order =
       readonly forMs: number
     }
 
-export type Answer = { readonly value: number } | { readonly error: string }
-
 /** The machine's monotonic clock, which is the same in each process and namespace. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000
