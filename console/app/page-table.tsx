@@ -76,7 +76,7 @@ export const pageTable: readonly PageEntry[] = [
     page: lazy(async () => ({
       default: (await import('../pages/virtual-clusters/page.tsx')).VirtualClustersPage,
     })),
-    link: { section: 'look', icon: 'layers', title: (texts) => texts.virtualClusters },
+    link: { section: 'look', icon: 'virtual', title: (texts) => texts.virtualClusters },
   },
   {
     path: '/jobs',
@@ -118,7 +118,7 @@ export const pageTable: readonly PageEntry[] = [
     page: lazy(async () => ({
       default: (await import('../pages/policies/page.tsx')).PoliciesPage,
     })),
-    link: { section: 'run', icon: 'layers', title: (texts) => texts.policies },
+    link: { section: 'run', icon: 'policy', title: (texts) => texts.policies },
   },
   {
     path: '/policies/:kind/:namespace/:name/:tab?',
@@ -135,7 +135,7 @@ export const pageTable: readonly PageEntry[] = [
     page: lazy(async () => ({
       default: (await import('../pages/hub-objects/page.tsx')).HubObjectsPage,
     })),
-    link: { section: 'run', icon: 'settings', title: (texts) => texts.hubObjects },
+    link: { section: 'run', icon: 'objects', title: (texts) => texts.hubObjects },
   },
   {
     path: '/access/:tab?',

@@ -1,13 +1,12 @@
 import { StatusError } from '@skerry/api'
 import type { ApiAnswer, AuthorizedRequest } from '@skerry/apiserver'
-import { createCluster } from '@skerry/client'
 import { explain } from '@skerry/propagation'
-import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
+import { answerOnce, hubOf } from './user-hub.ts'
 
 /** Answers why the object that a request names is where it is, with the rights of its asker. */
 export async function explainObject(
-  { server, context: { clock, log } }: OpenHub,
+  hub: OpenHub,
   { info, user, signal }: AuthorizedRequest,
 ): Promise<ApiAnswer> {
   const of = (name: string): string => info.query.get(name) ?? ''
@@ -15,17 +14,11 @@ export async function explainObject(
   if (kind === '' || name === '') {
     throw new StatusError('BadRequest', 'Cannot explain: name an object by kind and name')
   }
-  const userAgent = `skerry-console/${version}`
-  const hub = createCluster(server.transport(user), { log, clock, userAgent })
   const ref = {
     kind: group === '' ? kind : `${kind}.${group}`,
     name,
     namespace: of('namespace') || 'default',
   }
-  const explanation = await explain({ hub, clock }, ref, signal)
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' },
-    body: Buffer.from(`${JSON.stringify(explanation)}\n`),
-  }
+  const { clock } = hub.context
+  return answerOnce(200, await explain({ hub: hubOf(hub, user), clock }, ref, signal))
 }

@@ -1,6 +1,6 @@
-import { StatusError } from '@skerry/api'
-import type { Authorizer, Route } from '@skerry/apiserver'
+import type { Route } from '@skerry/apiserver'
 import type { OpenHub } from '../contract/hub-part.ts'
+import { asksAsUser, notAllowed } from './user-hub.ts'
 
 const explainPath = '/hub/v1/explain'
 
@@ -10,9 +10,7 @@ export function explainRoute(hub: OpenHub): Route {
     prefix: explainPath,
     matches: ({ path }) => path === explainPath,
     async serve(admitted) {
-      if (admitted.info.method !== 'GET') {
-        throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
-      }
+      if (admitted.info.method !== 'GET') throw notAllowed()
       // Imported with the first question: most hubs are never asked.
       const { explainObject } = await import('./explain-object.ts')
       return explainObject(hub, admitted)
@@ -20,11 +18,5 @@ export function explainRoute(hub: OpenHub): Route {
   }
 }
 
-/** Allows every authenticated user: each object is read with the user's own rights. */
-export const explainAuthorizer: Authorizer = Object.freeze<Authorizer>({
-  async authorize({ user, isResourceRequest, path, verb }) {
-    const isAsked = !isResourceRequest && verb === 'get' && path === explainPath
-    const isKnown = user.groups.includes('system:authenticated')
-    return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
-  },
-})
+/** Each object is read with the user's own rights. */
+export const explainAuthorizer = asksAsUser(['get'], (path) => path === explainPath)

@@ -1,12 +1,12 @@
 import { StatusError, validateLabels, type JsonObject } from '@skerry/api'
-import type { Authorizer, Route } from '@skerry/apiserver'
+import type { Route } from '@skerry/apiserver'
 import { ExpectedError, linkedSignal, type Clock } from '@skerry/base'
 import { createCluster, type ClusterClient, type Transport } from '@skerry/client'
 import { readJsonBody } from '@skerry/console-api'
-import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
 import type { PinnedScript } from '../../program/machine-line.ts'
 import { hubBounds } from '../limits-table.ts'
+import { answerOnce, asksAsUser, consoleAgent, notAllowed } from './user-hub.ts'
 
 const joinPath = /^\/hub\/v1\/clusters\/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/node-join-command$/
 
@@ -37,40 +37,22 @@ export function nodeJoinRoute({ server, context: { clock, log } }: OpenHub): Rou
     prefix: '/hub/v1/clusters/',
     matches: ({ path }) => joinPath.test(path),
     async serve({ info, user, request, signal }) {
-      if (info.method !== 'POST') {
-        throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
-      }
+      if (info.method !== 'POST') throw notAllowed()
       const [, name = ''] = joinPath.exec(info.path) ?? []
       const body = await readJsonBody(request, { doing, bytesMax: bodyBytesMax })
       const asked = readAsked(body)
-      const userAgent = `skerry-console/${version}`
       const transport = below(`/clusters/${name}`, server.transport(user))
-      const site = createCluster(transport, { log, clock, userAgent })
+      const site = createCluster(transport, { log, clock, userAgent: consoleAgent })
       using scope = linkedSignal(signal)
       const late = new StatusError('Timeout', `Cannot ${doing}: "${name}" did not answer in time`)
       using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
-      const made = await makeCommand(site, asked, { clock, name }, scope.signal)
-      return {
-        status: 201,
-        headers: {
-          'content-type': 'application/json',
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-        },
-        body: Buffer.from(`${JSON.stringify(made)}\n`),
-      }
+      return answerOnce(201, await makeCommand(site, asked, { clock, name }, scope.signal))
     },
   }
 }
 
-/** Allows every authenticated user: the site is asked with the user's own rights. */
-export const nodeJoinAuthorizer: Authorizer = Object.freeze<Authorizer>({
-  async authorize({ user, isResourceRequest, path, verb }) {
-    const isAsked = !isResourceRequest && verb === 'post' && joinPath.test(path)
-    const isKnown = user.groups.includes('system:authenticated')
-    return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
-  },
-})
+/** The site is asked with the user's own rights. */
+export const nodeJoinAuthorizer = asksAsUser(['post'], (path) => joinPath.test(path))
 
 const doing = 'make a line for nodes'
 const { ttlSecondsDefault, ttlSecondsMin, ttlSecondsMax, labelsMax } = hubBounds.nodeJoinRoute

@@ -1,6 +1,6 @@
 import { StatusError, type KubeObject } from '@skerry/api'
-import type { Authorizer, AuthorizedRequest, Route } from '@skerry/apiserver'
-import { createCluster, type ClusterClient, type TypedResource } from '@skerry/client'
+import type { AuthorizedRequest, Route } from '@skerry/apiserver'
+import type { ClusterClient, TypedResource } from '@skerry/client'
 import { readJsonBody } from '@skerry/console-api'
 import { clusterResource } from '@skerry/fleet-kinds'
 import {
@@ -9,9 +9,9 @@ import {
   overridePolicyResource,
   propagationPolicyResource,
 } from '@skerry/karmada-kinds'
-import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { hubBounds } from '../limits-table.ts'
+import { answerOnce, asksAsUser, hubOf, notAllowed } from './user-hub.ts'
 
 const previewPath = '/hub/v1/policy-preview'
 const doing = 'preview a policy'
@@ -30,42 +30,24 @@ const overrides = {
  * Shows which clusters a policy is for: GET for one that is stored, POST for one in the body, which the server checks as
  * in a dry run of its apply. Everything is read with the asker's own rights.
  */
-export function previewRoute({ server, context: { clock, log } }: OpenHub): Route {
+export function previewRoute(hub: OpenHub): Route {
   return {
     prefix: previewPath,
     matches: ({ path }) => path === previewPath,
     async serve(admitted) {
       const { info, user, signal } = admitted
-      if (info.method !== 'GET' && info.method !== 'POST') {
-        throw new StatusError('MethodNotAllowed', 'the server does not allow this method here')
-      }
-      const userAgent = `skerry-console/${version}`
-      const hub = createCluster(server.transport(user), { log, clock, userAgent })
+      if (info.method !== 'GET' && info.method !== 'POST') throw notAllowed()
       const kind = info.query.get('kind') ?? ''
       const replicas = readReplicas(info.query.get('replicas') ?? '')
-      const found = await previewOf(hub, kind, { admitted, replicas }, signal)
-      return {
-        status: 200,
-        headers: {
-          'content-type': 'application/json',
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-        },
-        body: Buffer.from(`${JSON.stringify(found)}\n`),
-      }
+      return answerOnce(
+        200,
+        await previewOf(hubOf(hub, user), kind, { admitted, replicas }, signal),
+      )
     },
   }
 }
 
-/** Allows every authenticated user: policies and clusters are read with the user's own rights. */
-export const previewAuthorizer: Authorizer = Object.freeze<Authorizer>({
-  async authorize({ user, isResourceRequest, path, verb }) {
-    const isAsked =
-      !isResourceRequest && path === previewPath && (verb === 'get' || verb === 'post')
-    const isKnown = user.groups.includes('system:authenticated')
-    return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
-  },
-})
+export const previewAuthorizer = asksAsUser(['get', 'post'], (path) => path === previewPath)
 
 interface Asked {
   readonly admitted: AuthorizedRequest

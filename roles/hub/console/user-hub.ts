@@ -4,12 +4,15 @@ import { createCluster, type ClusterClient } from '@skerry/client'
 import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
 
+/** The user agent of requests that the console's routes make. */
+export const consoleAgent = `skerry-console/${version}`
+
 /** Returns the hub's API with the rights of a user: each request is authorized and audited as theirs. */
 export function hubOf({ server, context: { clock, log } }: OpenHub, user: UserInfo): ClusterClient {
   return createCluster(server.transport(user), {
     log,
     clock,
-    userAgent: `skerry-console/${version}`,
+    userAgent: consoleAgent,
   })
 }
 
