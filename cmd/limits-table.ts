@@ -1,6 +1,9 @@
 /** The timeout of one request to the hub, in milliseconds. */
 export const askMs = 30_000
 
+/** The times that a change of an object is tried if others change it meanwhile. */
+export const changeAttemptsMax = 10
+
 /** Bounds of the commands that no caller sets, by the file that keeps them. */
 export const commandBounds = Object.freeze({
   credential: Object.freeze({

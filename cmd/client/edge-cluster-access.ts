@@ -4,7 +4,7 @@ import type { ClusterClient, ResourceClient } from '@skerry/client'
 import { edgeClusterResource, type EdgeCluster } from '@skerry/provisioning'
 import { openChosenHub } from '../../roles/admin/admin-cluster.ts'
 import type { ChosenHub } from '../../roles/admin/chosen-hub.ts'
-import { askMs } from '../limits-table.ts'
+import { askMs, changeAttemptsMax } from '../limits-table.ts'
 
 /** The time of the commands on edge clusters. */
 export const commandClock: Clock = systemClock
@@ -37,7 +37,10 @@ export async function openEdge(options: EdgeOptions): Promise<EdgeAccess> {
 
 /** Throws ExpectedError if there is none of that name. */
 export async function readEdge(
-  { client, key }: EdgeAccess,
+  {
+    client,
+    key,
+  }: { readonly client: Pick<EdgeAccess['client'], 'get'>; readonly key: EdgeAccess['key'] },
   signal: AbortSignal,
 ): Promise<EdgeCluster> {
   try {
@@ -45,6 +48,38 @@ export async function readEdge(
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
     throw noEdge(key)
+  }
+}
+
+export interface EdgeChange {
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly spec?: Partial<EdgeCluster['spec']>
+}
+
+export interface ChangeAccess {
+  readonly client: Pick<EdgeAccess['client'], 'get' | 'patch'>
+  readonly key: EdgeAccess['key']
+}
+
+/** Writes what follows from the object as it is; once more if somebody, such as the hub itself, changed it meanwhile. */
+export async function changeEdge(
+  access: ChangeAccess,
+  change: (edge: EdgeCluster) => EdgeChange,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const edge = await readEdge(access, soon())
+    const { annotations, spec } = change(edge)
+    const { resourceVersion } = edge.metadata
+    const patch = {
+      metadata: { resourceVersion, ...(annotations === undefined ? {} : { annotations }) },
+      ...(spec === undefined ? {} : { spec }),
+    }
+    try {
+      await access.client.patch({ ...access.key, type: 'merge', patch }, soon())
+      return
+    } catch (error) {
+      if (!isStatusError(error, 'Conflict') || attempt >= changeAttemptsMax) throw error
+    }
   }
 }
 

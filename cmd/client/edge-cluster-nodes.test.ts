@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { edgeClusterResource, type EdgeCluster, type MachineBlock } from '@skerry/provisioning'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
+import { changeEdge } from './edge-cluster-access.ts'
 import { writeAdminKubeconfig } from '../../roles/control-plane/admin-kubeconfig.ts'
 
 const program = join(import.meta.dirname, '../skerry.ts')
@@ -119,4 +120,27 @@ test('a machine that leaves is shown with its login, and is called dead later', 
   assert.match(again.err, /it is leaving already; .* add --dead/)
   const dead = await skerry(fleet, 'remove-node', 'branch-7', '192.0.2.20', '--dead')
   assert.deepEqual([dead.code, dead.err], [0, ''])
+})
+
+test('a machine is removed although the hub writes a status meanwhile', async () => {
+  await using fleet = await startScene()
+  await make(fleet)
+  const client = fleet.admin.resource(edgeClusterResource)
+  let races = 0
+  const racing = {
+    key,
+    client: {
+      patch: client.patch.bind(client),
+      async get(...asked: Parameters<typeof client.get>): Promise<EdgeCluster> {
+        const found = await client.get(...asked)
+        if (++races > 2) return found
+        const patch = { metadata: { annotations: { race: String(races) } } }
+        await client.patch({ ...key, type: 'merge', patch }, soon())
+        return found
+      },
+    },
+  }
+  await changeEdge(racing, ({ spec }) => ({ spec: { machines: spec.machines.slice(0, 1) } }))
+  assert.equal(races, 3)
+  assert.deepEqual((await read(fleet)).spec.machines, [master])
 })

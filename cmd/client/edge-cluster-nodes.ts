@@ -8,12 +8,13 @@ import {
 } from '@skerry/provisioning'
 import { stopSignal } from '../../roles/runtime/role-context.ts'
 import {
+  changeEdge,
   namespaceWords,
   openEdge,
-  readEdge,
   soon,
   toldPlainly,
   type EdgeAccess,
+  type EdgeChange,
   type EdgeOptions,
 } from './edge-cluster-access.ts'
 import { followEdge, printerOf, processOutput } from './edge-cluster-watch.ts'
@@ -31,10 +32,11 @@ export async function removeNode(options: RemoveOptions): Promise<void> {
   const { name, address, dead } = options
   await toldPlainly(`remove ${address} from edge cluster ${name}`, async () => {
     const access = await openEdge(options)
-    const edge = await readEdge(access, soon())
-    const left = withoutAddress(edge.spec.machines, address)
-    if (left === undefined) checkLeaving(edge, options)
-    await write(access, edge, { machines: left?.blocks, dead: dead ? address : undefined })
+    await changeEdge(access, (edge) => {
+      const left = withoutAddress(edge.spec.machines, address)
+      if (left === undefined) checkLeaving(edge, options)
+      return changeOf(edge, { machines: left?.blocks, dead: dead ? address : undefined })
+    })
     await report(access, options, `takes ${address} out of the cluster`)
   })
 }
@@ -54,26 +56,26 @@ export async function replaceNode(options: ReplaceOptions): Promise<void> {
     const named = parseMachine(replacement)
     const keys = parseHostKeys(options.hostKey)
     const access = await openEdge(options)
-    const edge = await readEdge(access, soon())
-    const left = withoutAddress(edge.spec.machines, address)
-    if (left === undefined) throw unknown(edge, address)
-    // The keys of the block are those of other machines.
-    const { hostKeys: _, addresses: __, ...rest } = left.block
-    const secret = credentials ?? rest.credentials.name
-    const rules = { credentials: secret, hostKeys: keys, acceptNewHostKeys: false, labels: {} }
-    const made = machineBlocks([named], rules).map((block): MachineBlock => {
-      const { role: ___, ...fields } = block
-      return {
-        ...rest,
-        ...fields,
-        ...(options.acceptNewHostKeys ? { acceptNewHostKeys: true } : {}),
-      }
-    })
     if (credentials !== undefined) {
       await checkSecret(access.hub, { namespace, name: credentials }, soon())
     }
-    const machines = [...left.blocks, ...made]
-    await write(access, edge, { machines, dead: dead ? address : undefined })
+    await changeEdge(access, (edge) => {
+      const left = withoutAddress(edge.spec.machines, address)
+      if (left === undefined) throw unknown(edge, address)
+      // The keys of the block are those of other machines.
+      const { hostKeys: _, addresses: __, ...rest } = left.block
+      const secret = credentials ?? rest.credentials.name
+      const rules = { credentials: secret, hostKeys: keys, acceptNewHostKeys: false, labels: {} }
+      const made = machineBlocks([named], rules).map((block): MachineBlock => {
+        const { role: ___, ...fields } = block
+        const accepts = options.acceptNewHostKeys ? { acceptNewHostKeys: true } : {}
+        return { ...rest, ...fields, ...accepts }
+      })
+      return changeOf(edge, {
+        machines: [...left.blocks, ...made],
+        dead: dead ? address : undefined,
+      })
+    })
     await report(access, options, `puts ${named.address} in the place of ${address}`)
   })
 }
@@ -94,27 +96,18 @@ function unknown({ spec, metadata }: EdgeCluster, address: string): ExpectedErro
 }
 
 interface Change {
-  readonly machines: readonly MachineBlock[] | undefined
+  readonly machines: MachineBlock[] | undefined
   readonly dead: string | undefined
 }
 
-/** Writes both at once. The server refuses it if somebody has changed the object meanwhile. */
-async function write(
-  { client, key }: EdgeAccess,
-  { metadata }: EdgeCluster,
-  { machines, dead }: Change,
-): Promise<void> {
-  const { resourceVersion, annotations = {} } = metadata
-  const known = annotations[edgeClusterAsks.dead]?.split(',') ?? []
-  const asked =
-    dead === undefined
+function changeOf({ metadata }: EdgeCluster, { machines, dead }: Change): EdgeChange {
+  const known = metadata.annotations?.[edgeClusterAsks.dead]?.split(',') ?? []
+  return {
+    ...(dead === undefined
       ? {}
-      : { annotations: { [edgeClusterAsks.dead]: [...new Set([...known, dead])].join(',') } }
-  const patch = {
-    metadata: { resourceVersion, ...asked },
+      : { annotations: { [edgeClusterAsks.dead]: [...new Set([...known, dead])].join(',') } }),
     ...(machines === undefined ? {} : { spec: { machines } }),
   }
-  await client.patch({ ...key, type: 'merge', patch }, soon())
 }
 
 async function report(access: EdgeAccess, options: RemoveOptions, told: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { ConnectConfig, Client as SshClient } from 'ssh2'
+import type { ConnectConfig, Prompt, Client as SshClient } from 'ssh2'
 import { abortReason, asError, linkedSignal, type Clock } from '@skerry/base'
 import { ShellError, type ShellRequest } from '../contract/shell.ts'
 import { provisioningBounds } from '../limits-table.ts'
@@ -69,6 +69,9 @@ async function logIn(
         'close',
         settle(() => reject(new Error(`the ${attempt.peer} closed the connection`))),
       )
+      client.on('keyboard-interactive', (_name, _instructions, _language, prompts, answer) =>
+        answer(answersTo(prompts, attempt.request.login.password)),
+      )
       // Later errors end the connection; its channels tell their users.
       client.on('error', (error: Error) => settle(() => reject(error))())
       try {
@@ -97,7 +100,7 @@ function configOf(attempt: Attempt): ConnectConfig {
     readyTimeout: 0,
     keepaliveInterval: bounds.keepAliveMs,
     keepaliveCountMax: bounds.keepAlivesMax,
-    ...(login.password === undefined ? {} : { password: login.password }),
+    ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
     ...(login.privateKey === undefined ? {} : { privateKey: login.privateKey }),
     ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
     hostVerifier(key: Buffer) {
@@ -106,6 +109,13 @@ function configOf(attempt: Attempt): ConnectConfig {
       return !attempt.isRefused
     },
   }
+}
+
+/** Servers that ask by dialogue want the password for a prompt of which nothing is shown; a code, say, we do not have. */
+function answersTo(prompts: readonly Prompt[], password = ''): string[] {
+  const [prompt] = prompts
+  const isPassword = prompts.length === 1 && prompt?.echo !== true
+  return prompts.map(() => (isPassword ? password : ''))
 }
 
 function fingerprintOf(key: Buffer): string {
