@@ -69,7 +69,7 @@ async function logIn(
         'close',
         settle(() => reject(new Error(`the ${attempt.peer} closed the connection`))),
       )
-      client.on('keyboard-interactive', (_name, _instructions, _language, prompts, answer) =>
+      client.on('keyboard-interactive', (...[, , , prompts, answer]) =>
         answer(answersTo(prompts, attempt.request.login.password)),
       )
       // Later errors end the connection; its channels tell their users.
