@@ -59,13 +59,12 @@ function serveFiles(sftp: SFTPWrapper, files: Machine['files']): void {
   sftp.on('OPEN', (id, path) => {
     opened += 1
     open.set(String(opened), path)
-    files.set(path, Buffer.alloc(0))
+    files.set(path, Buffer.from(new ArrayBuffer(0)))
     sftp.handle(id, Buffer.from(String(opened)))
   })
   sftp.on('WRITE', (id, handle, offset, data) => {
     const path = pathOf(handle)
-    const before = (files.get(path) ?? Buffer.alloc(0)).subarray(0, offset)
-    files.set(path, Buffer.concat([before, data]))
+    files.set(path, written(files.get(path) ?? Buffer.from(new ArrayBuffer(0)), offset, data))
     yes(id)
   })
   sftp.on('CLOSE', yes)
@@ -79,6 +78,17 @@ function serveFiles(sftp: SFTPWrapper, files: Machine['files']): void {
   }
   sftp.on('STAT', stat).on('LSTAT', stat)
   sftp.on('FSTAT', (id, handle) => stat(id, pathOf(handle)))
+}
+
+/** Several pieces are on their way at a time, and a later one may arrive before the rest of an earlier one. */
+function written(content: Buffer, offset: number, data: Buffer): Buffer {
+  const length = Math.max(content.length, offset + data.length)
+  const isRoomy = content.byteOffset + length <= content.buffer.byteLength
+  const room = isRoomy ? content.buffer : new ArrayBuffer(2 * length)
+  const next = Buffer.from(room, isRoomy ? content.byteOffset : 0, length)
+  if (!isRoomy) content.copy(next)
+  data.copy(next, offset)
+  return next
 }
 
 /** Answers the line with which the hub starts its script: run <number> <directory> <seconds, end or stay>. */
@@ -126,6 +136,9 @@ function answerTo(words: readonly string[], input: Buffer, { name, files }: Mach
         last,
         rest.includes('/dev/stdin') ? input : (files.get(words.at(-2) ?? '') ?? input),
       )
+      return {}
+    case 'rm':
+      files.delete(last)
       return {}
     case 'mv':
       files.set(last, files.get(words.at(-2) ?? '') ?? Buffer.alloc(0))
