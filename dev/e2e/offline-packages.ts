@@ -34,7 +34,11 @@ export async function makeOperatorKey(directory: string): Promise<string> {
 export async function buildPackage(
   name: string,
   image: string,
-  { directory, key }: { readonly directory: string; readonly key: string },
+  {
+    directory,
+    key,
+    more = [],
+  }: { readonly directory: string; readonly key: string; readonly more?: readonly string[] },
 ): Promise<BuiltPackage> {
   const output = join(directory, 'packages', name)
   const { stdout } = await execute(launcher, [
@@ -45,6 +49,7 @@ export async function buildPackage(
     `--release=${await hostRelease()}`,
     `--image=${join(await exampleArchives(), image)}`,
     `--cache-dir=${join(root, 'node_modules/.cache/skerry-packages')}`,
+    ...more,
   ])
   const publicKey = await readFile(`${key}.pub`, 'utf8')
   return { directory: output, digest: stdout.trim(), publicKey }
