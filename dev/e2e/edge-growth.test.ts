@@ -1,4 +1,7 @@
-/** A cluster with one master on SQLite grows: its store moves to etcd, and a second master and a witness join it. */
+/**
+ * A cluster with one master on SQLite grows: its store moves to etcd, and a second master and a witness join it. The second
+ * one names itself Ubuntu and has its sources and its resolver, on a root of Debian.
+ */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -30,6 +33,7 @@ test('an edge cluster that grows', { skip, timeout: 800_000 }, async (t) => {
   }
   const [first, second, witness] = machines
   assert.ok(first && second && witness)
+  await becomeUbuntu(second)
   const before = await Promise.all(machines.map((machine) => leftOvers(machine)))
   await t.test('one master on a file becomes Ready, and keeps an object', async () => {
     await hub.kubectl('create', 'namespace', 'edges')
@@ -48,7 +52,9 @@ test('an edge cluster that grows', { skip, timeout: 800_000 }, async (t) => {
       ]
       await hub.patchSpec({ store: { type: 'Etcd' }, machines: blocks })
       await hub.until('three members to answer', async () => {
-        if ((await hub.edge()).status.phase !== 'Ready') return false
+        const edge = await hub.edge()
+        if (edge.status.phase !== 'Ready') return false
+        assert.match(hub.step(edge, 'Preflight', second).message, /^ubuntu 24\.04, /)
         const { stdout, exitCode } = await first.run([program, 'site', 'members', '-o', 'json'])
         if (exitCode !== 0) return false
         // The program's own JSON.
@@ -76,6 +82,22 @@ test('an edge cluster that grows', { skip, timeout: 800_000 }, async (t) => {
     }
   })
 })
+
+/** Gives a machine the files by which Ubuntu differs for us: its name, sources in another form, and a resolver on loopback. */
+async function becomeUbuntu(machine: TestMachine): Promise<void> {
+  const files = {
+    '/etc/os-release':
+      'NAME="Ubuntu"\nVERSION_ID="24.04"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian\n',
+    '/etc/apt/sources.list.d/ubuntu.sources':
+      'Types: deb\nURIs: http://archive.ubuntu.com/ubuntu/\nSuites: noble noble-updates\nComponents: main universe\nSigned-By: /usr/share/keyrings/ubuntu-archive-keyring.gpg\n',
+    '/run/systemd/resolve/resolv.conf': 'nameserver 192.0.2.53\n',
+    '/etc/resolv.conf': 'nameserver 127.0.0.53\noptions edns0 trust-ad\nsearch .\n',
+  }
+  for (const [path, content] of Object.entries(files)) {
+    const script = 'mkdir -p "$(dirname "$1")"; rm -f "$1"; cat > "$1"'
+    await machine.ask(['sh', '-c', script, 'sh', path], { input: content })
+  }
+}
 
 function blockOf({ address }: TestMachine, role: 'Master' | 'Witness'): object {
   return { addresses: [address], role, credentials, acceptNewHostKeys: true }
