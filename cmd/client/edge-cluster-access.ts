@@ -37,10 +37,7 @@ export async function openEdge(options: EdgeOptions): Promise<EdgeAccess> {
 
 /** Throws ExpectedError if there is none of that name. */
 export async function readEdge(
-  {
-    client,
-    key,
-  }: { readonly client: Pick<EdgeAccess['client'], 'get'>; readonly key: EdgeAccess['key'] },
+  { client, key }: ChangeAccess,
   signal: AbortSignal,
 ): Promise<EdgeCluster> {
   try {

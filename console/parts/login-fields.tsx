@@ -1,9 +1,9 @@
 /** How the hub logs in to machines: a Secret that is there, or a password or key of which the form makes one. */
-import { useId } from 'react'
 import type { LoginForm, LoginKind } from '../data/login-secret.ts'
 import { useTexts } from '../words/language.ts'
 import { AreaField } from './area-field.tsx'
 import { ChoiceField } from './choice-field.tsx'
+import { FieldFrame, type FramedField } from './field-frame.tsx'
 import { loginTexts } from './login-texts.ts'
 import { TextField } from './text-field.tsx'
 
@@ -94,37 +94,24 @@ function TypedLogin({ login, onChange, faults = {} }: Omit<LoginFieldsProps, 'pl
   )
 }
 
-interface HiddenFieldProps {
-  readonly label: string
+interface HiddenFieldProps extends FramedField {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly hint?: string
-  readonly fault?: string | undefined
 }
 
 /** A password of a machine: browsers neither show it nor offer to keep it. */
-function HiddenField({ label, value, onChange, hint, fault }: HiddenFieldProps) {
-  const id = useId()
-  const note = fault ?? hint
+function HiddenField({ value, onChange, ...framed }: HiddenFieldProps) {
   return (
-    <div className={fault === undefined ? 'field' : 'field has-fault'}>
-      <label htmlFor={`${id}-input`}>{label}</label>
-      <input
-        id={`${id}-input`}
-        type="password"
-        value={value}
-        spellCheck={false}
-        autoComplete="new-password"
-        aria-invalid={fault !== undefined}
-        aria-describedby={note === undefined ? undefined : id}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {note === undefined ? undefined : (
-        <span id={id} className="field-hint">
-          {fault === undefined ? '' : '✕ '}
-          {note}
-        </span>
+    <FieldFrame {...framed}>
+      {(marks) => (
+        <input
+          {...marks}
+          type="password"
+          value={value}
+          autoComplete="new-password"
+          onChange={(event) => onChange(event.target.value)}
+        />
       )}
-    </div>
+    </FieldFrame>
   )
 }

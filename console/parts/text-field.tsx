@@ -1,38 +1,24 @@
-import { useId } from 'react'
+import { FieldFrame, type FramedField } from './field-frame.tsx'
 
-interface TextFieldProps {
-  readonly label: string
+interface TextFieldProps extends FramedField {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly hint?: string
   readonly placeholder?: string
-  /** Why the server refuses the value. */
-  readonly fault?: string | undefined
 }
 
-/** A field with its name over it, and the server's fault, or else a hint, under it. */
-export function TextField({ label, value, onChange, hint, placeholder, fault }: TextFieldProps) {
-  const id = useId()
-  const note = fault ?? hint
+/** A field for one line. */
+export function TextField({ value, onChange, placeholder, ...framed }: TextFieldProps) {
   return (
-    <div className={fault === undefined ? 'field' : 'field has-fault'}>
-      <label htmlFor={`${id}-input`}>{label}</label>
-      <input
-        id={`${id}-input`}
-        value={value}
-        placeholder={placeholder}
-        spellCheck={false}
-        autoComplete="off"
-        aria-invalid={fault !== undefined}
-        aria-describedby={note === undefined ? undefined : id}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {note === undefined ? undefined : (
-        <span id={id} className="field-hint">
-          {fault === undefined ? '' : '✕ '}
-          {note}
-        </span>
+    <FieldFrame {...framed}>
+      {(marks) => (
+        <input
+          {...marks}
+          value={value}
+          placeholder={placeholder}
+          autoComplete="off"
+          onChange={(event) => onChange(event.target.value)}
+        />
       )}
-    </div>
+    </FieldFrame>
   )
 }
