@@ -73,7 +73,8 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
   test('a server that takes the password in a dialogue alone gets it there', async () => {
     const file = '/etc/ssh/sshd_config.d/a-dialogue.conf'
     const lines = 'PasswordAuthentication no\nKbdInteractiveAuthentication yes\n'
-    const write = `printf '${lines}' >${file}; systemctl reload ssh`
+    // A reload returns before sshd listens again, a restart does not.
+    const write = `printf '${lines}' >${file}; systemctl restart ssh`
     await machine.ask(['sh', '-c', write])
     try {
       const { root } = machine.passwords
@@ -81,7 +82,7 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
       assert.equal((await subject.shell.run(['true'])).exitCode, 0)
       await assert.rejects(openAs({ user: 'root', password: 'wrong' }), /neither the password/)
     } finally {
-      await machine.ask(['sh', '-c', `rm ${file}; systemctl reload ssh`])
+      await machine.ask(['sh', '-c', `rm ${file}; systemctl restart ssh`])
     }
   })
 
