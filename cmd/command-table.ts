@@ -1,49 +1,66 @@
 import type { Command } from 'commander'
+import { addAgentCommand } from './commands/agent-commands.ts'
 import { addCertificatesCommands } from './commands/certificates-commands.ts'
-import { addConsoleCommand } from './commands/console-commands.ts'
+import { addClusterCommands } from './commands/cluster-commands.ts'
 import { addDeveloperCommands, type Developer } from './commands/developer-commands.ts'
 import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
+import { addEdgeClusterCreation } from './commands/edge-cluster-creation.ts'
 import { addEdgeJobCommands } from './commands/edge-job-commands.ts'
 import { addEncryptionCommands } from './commands/encryption-commands.ts'
 import { addEtcdCommand } from './commands/etcd-commands.ts'
 import { addExplainCommand } from './commands/explain-commands.ts'
 import { addForwardCommand } from './commands/forward-commands.ts'
-import { addHubCommands } from './commands/hub-commands.ts'
-import { addLoginCommands } from './commands/login-commands.ts'
+import { addHubCommand } from './commands/hub-commands.ts'
+import { addImageCommands } from './commands/image-commands.ts'
+import { addKubeconfigCommand } from './commands/kubeconfig-commands.ts'
+import { addConsoleCommand, addLoginCommands } from './commands/login-commands.ts'
 import { addMachineCommands } from './commands/machine-commands.ts'
+import { addNodeCommand } from './commands/node-commands.ts'
 import { addPackageCommands } from './commands/package-commands.ts'
-import { addRoleCommands } from './commands/role-commands.ts'
-import { addStoreCommands } from './commands/store-commands.ts'
+import { addSiteCommands } from './commands/site-commands.ts'
+import { addBackupCommands, addStoreCommands } from './commands/store-commands.ts'
 import { addTokenCommands } from './commands/token-commands.ts'
 import { addUpCommands } from './commands/up-commands.ts'
 import { addUserCommands } from './commands/user-commands.ts'
 import { addWitnessCommand } from './commands/witness-commands.ts'
-import { optionDescription } from './output/option-description.ts'
+import { optionDescription } from './option-description.ts'
 
 /** Every command, its options and its help; what it does is imported when it runs. */
 export function addCommands(program: Command, developer?: Developer): void {
   program.configureHelp({ optionDescription })
-  addUpCommands(program)
-  addRoleCommands(program)
-  addWitnessCommand(program)
-  addEtcdCommand(program)
-  addHubCommands(program)
-  addEdgeClusterCommands(program)
-  addEdgeJobCommands(program)
-  addTokenCommands(program)
-  addMachineCommands(program)
-  addPackageCommands(program)
-  addUserCommands(program)
-  addLoginCommands(program)
-  addConsoleCommand(program)
-  addForwardCommand(program)
-  addExplainCommand(program)
-  addEncryptionCommands(program)
-  addCertificatesCommands(program)
-  addStoreCommands(program)
+  for (const add of groups) add(program)
   addDeveloperCommands(program, developer)
   addCompletion(program)
 }
+
+/** The functions that add commands, in the order of the help. */
+const groups: readonly ((program: Command) => void)[] = [
+  addUpCommands,
+  addKubeconfigCommand,
+  addImageCommands,
+  addBackupCommands,
+  addSiteCommands,
+  addNodeCommand,
+  addWitnessCommand,
+  addEtcdCommand,
+  addHubCommand,
+  addAgentCommand,
+  addClusterCommands,
+  addEdgeClusterCreation,
+  addEdgeClusterCommands,
+  addEdgeJobCommands,
+  addTokenCommands,
+  addMachineCommands,
+  addPackageCommands,
+  addUserCommands,
+  addLoginCommands,
+  addConsoleCommand,
+  addForwardCommand,
+  addExplainCommand,
+  addEncryptionCommands,
+  addCertificatesCommands,
+  addStoreCommands,
+]
 
 function addCompletion(program: Command): void {
   program

@@ -1,52 +1,6 @@
-/** The timeout of one request to the hub, in milliseconds. */
-export const askMs = 30_000
-
-/** The times that a change of an object is tried if others change it meanwhile. */
-export const changeAttemptsMax = 10
-
 /** Bounds of the commands that no caller sets, by the file that keeps them. */
 export const commandBounds = Object.freeze({
-  credential: Object.freeze({
-    /** A token that expires sooner is not used any more: it must live as long as a request. */
-    leftMsMin: 60_000,
-  }),
-  followEdgeCluster: Object.freeze({
-    /** The interval at which durations are drawn again, in milliseconds. */
-    drawMs: 1_000,
-    /** A failure that lasts this long is the end: other machines may begin their next step, in milliseconds. */
-    settleMs: 1_500,
-  }),
-  followStates: Object.freeze({
-    /** The delay that collects simultaneous changes into one request, as at a restart of the hub, in milliseconds. */
-    gatherMs: 250,
-    /** The interval, in milliseconds, that finds changes without a change of the object, such as a second agent. */
-    lookMs: 10_000,
-  }),
-  standardInput: Object.freeze({
-    /** The credentials for registries that a command reads from standard input, in bytes. */
-    bytesMax: 1024 * 1024,
-  }),
-  forward: Object.freeze({
-    /** The connections open at once to one local port; more are refused. */
-    connectionsMax: 500,
-  }),
-  logInAt: Object.freeze({
-    /** The time that a person may take, in milliseconds. */
-    personMsMax: 300_000,
-  }),
-  rotateEncryption: Object.freeze({
-    pollMs: 1_000,
-    /** The time in which all masters must use a new list of keys, in milliseconds. */
-    usedMsMax: 60_000,
-    answerMs: 5_000,
-    rewriteAttemptsMax: 5,
-  }),
-  serviceConnection: Object.freeze({
-    /** The time to open the way through hub, tunnel and service, in milliseconds. */
-    openMs: 60_000,
-    refusalBytesMax: 65_536,
-  }),
-  karmadaCommands: Object.freeze({
+  karmadaManifest: Object.freeze({
     /** A token that an API server grants lasts ten minutes at least. */
     ttlMsMin: 10 * 60_000,
   }),
@@ -58,12 +12,6 @@ export const commandBounds = Object.freeze({
     /** Several minutes for a person, after another login that may be in progress. */
     personMsMax: 600_000,
   }),
-  storeCommands: Object.freeze({
-    /** The number of changes between two lines of progress. */
-    progressRecords: 50_000,
-  }),
-  upCommands: Object.freeze({
-    /** Long enough for slow disks, and short enough to notice. */
-    answerMsMax: 300_000,
-  }),
+  /** Commands of one machine have long enough for slow disks, and end soon enough to notice. */
+  answerMsMax: 300_000,
 })

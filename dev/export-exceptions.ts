@@ -2,8 +2,8 @@
 
 /** Pure functions that their file also calls: tables test them alone, and they are too small for a file of their own. */
 const decisions = [
-  'cmd/client/explain.ts explanationLines',
-  'cmd/client/rotate-encryption.ts nextName',
+  'roles/client/explain.ts explanationLines',
+  'roles/client/site/rotate-encryption.ts nextName',
   'packages/apiserver/http/negotiate.ts parseAccept',
   'packages/apiserver/metrics-api/usage-history.ts usageBetween',
   'packages/apiserver/registry/delete.ts planDeletion',
@@ -37,9 +37,9 @@ const decisions = [
 
 /** The core of a command: tests of a hub ask it without the command's output. */
 const commands = [
-  'cmd/client/cluster-describe.ts describeCluster',
-  'cmd/client/cluster-describe.ts readCluster',
-  'cmd/client/cluster-list.ts statePrinter',
+  'roles/client/clusters/cluster-describe.ts describeCluster',
+  'roles/client/clusters/cluster-describe.ts readCluster',
+  'roles/client/clusters/cluster-list.ts statePrinter',
 ]
 
 /** Tables of names and numbers: a test goes through all of them, or up to a bound. */

@@ -1,9 +1,5 @@
 import type { Command } from 'commander'
-import { exitCodes, systemClock } from '@skerry/base'
-import type { ListedCertificate } from '../../roles/admin/certificate-list.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import type { RenewalReport } from '../../roles/up/renew-certificates.ts'
-import { printTable } from '../output/print-table.ts'
 import { example, toJson } from '../flags/option-values.ts'
 
 const listHelp = `
@@ -43,29 +39,16 @@ export function addCertificatesCommands(program: Command): void {
       ),
     )
     .action(async ({ dataDir, output }: { dataDir: string; output?: string }) => {
-      const { readRoleDirectories, clockFaultOf, latestKnownMs } =
-        await import('../../roles/admin/certificate-list.ts')
-      const nowMs = systemClock.now()
-      const roles = await readRoleDirectories(dataDir, nowMs)
-      const listed = roles.flatMap((role) => role.certificates)
-      const fault = clockFaultOf(roles, nowMs)
-      if (output === 'json') {
-        const known = dateOf(latestKnownMs(roles))
-        const clock = { now: dateOf(nowMs), known: known ?? null, fault: fault ?? null }
-        console.log(JSON.stringify({ clock, certificates: listed.map(toObject) }, null, 2))
-        return
-      }
-      printTable([['FOR', 'FILE', 'FROM', 'UNTIL', 'STATE'], ...listed.map(rowOf)])
-      for (const { detail } of listed) if (detail !== '') console.error(detail)
-      if (fault !== undefined) console.error(fault)
+      const { printCertificates } = await import('../../roles/client/certificates.ts')
+      await printCertificates(dataDir, output)
     })
   withRoles(certificates.command('renew'))
     .description('Issue the certificates of a site or hub again from its authority')
     .addHelpText('after', renewHelp)
     .addHelpText('after', example('sudo skerry certificates renew'))
     .action(async ({ dataDir }: { dataDir: string }) => {
-      const { renewCertificates } = await import('../../roles/up/renew-certificates.ts')
-      printReport(await renewCertificates(dataDir, { clock: systemClock }))
+      const { printRenewal } = await import('../../roles/client/certificates.ts')
+      await printRenewal(dataDir)
     })
 }
 
@@ -75,47 +58,4 @@ function withRoles(command: Command): Command {
     'data directory of "skerry up", or of one site, hub, node or agent',
     dataDirectoryDefault,
   )
-}
-
-function printReport({ renewed, failures, left }: RenewalReport): void {
-  for (const { directory, isRunning, count } of renewed) {
-    const use = isRunning
-      ? 'it runs, and uses them now'
-      : 'it is stopped, and uses them when it starts'
-    console.log(`${directory}: ${count} certificates issued again; ${use}`)
-  }
-  if (left.length > 0) console.log('Not issued again:')
-  for (const { listed, advice } of left) {
-    const until = dateOf(listed.certificate?.notAfterMs)
-    const state = listed.state === 'good' && until ? `good until ${until}` : listed.state
-    console.log(`  ${listed.file}: ${state}; ${advice}`)
-  }
-  for (const failure of failures) console.error(failure)
-  const isBad = left.some(({ listed: { state } }) => state !== 'good' && state !== 'ends soon')
-  if (failures.length > 0 || isBad) process.exitCode = exitCodes.certificates
-}
-
-function rowOf(listed: ListedCertificate): string[] {
-  const { certificate, file, state } = listed
-  const [from, until] = [dateOf(certificate?.notBeforeMs), dateOf(certificate?.notAfterMs)]
-  return [listed.for, file, from ?? '<unknown>', until ?? '<unknown>', state]
-}
-
-function toObject(listed: ListedCertificate) {
-  const { certificate, file, state, detail } = listed
-  const [from, until] = [dateOf(certificate?.notBeforeMs), dateOf(certificate?.notAfterMs)]
-  return {
-    for: listed.for,
-    file,
-    name: certificate?.commonName ?? null,
-    from: from ?? null,
-    until: until ?? null,
-    state,
-    ...(detail === '' ? {} : { detail }),
-  }
-}
-
-/** Formats a time like Kubernetes: seconds in UTC. */
-function dateOf(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -1,26 +1,25 @@
 import type { Command } from 'commander'
-import type { EdgeOptions } from '../client/edge-cluster-access.ts'
+import type { EdgeOptions } from '../../roles/client/edge-clusters/edge-cluster-access.ts'
+import type {
+  RemoveOptions,
+  ReplaceOptions,
+} from '../../roles/client/edge-clusters/edge-cluster-nodes.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
+import { collect, example } from '../flags/option-values.ts'
+import { addJoinManifest } from './edge-cluster-creation.ts'
 import { addProgramVersions } from './edge-job-commands.ts'
-import { example } from '../flags/option-values.ts'
-import { addEdgeClusterCreation } from './edge-cluster-creation.ts'
-import { addImport, addJoinManifest } from './edge-cluster-import.ts'
-import { addEdgeClusterNodes } from './edge-cluster-nodes.ts'
 
 /** Adds the commands for clusters that the hub makes of machines over SSH. */
 export function addEdgeClusterCommands(program: Command): void {
-  addEdgeClusterCreation(program)
-  addImport(program)
   const edge = program
     .command('edge-cluster')
     .description('Follow and steer clusters that the hub makes of machines over SSH')
   addViews(edge)
   addLogs(edge)
-  addStepCommands(edge)
-  addHolding(edge)
-  addMake(edge)
+  for (const verb of verbs) addVerb(edge, verb)
   addAcceptHostKey(edge)
-  addEdgeClusterNodes(edge)
+  addRemove(edge)
+  addReplace(edge)
   addDelete(edge)
   addJoinManifest(edge)
   addProgramVersions(edge)
@@ -39,7 +38,8 @@ function addViews(edge: Command): void {
       example('skerry edge-cluster list', 'skerry edge-cluster list --all-namespaces -o json'),
     )
     .action(async (flags: EdgeFlags & { allNamespaces: boolean | undefined }) => {
-      const { printEdgeClusters } = await import('../client/edge-clusters.ts')
+      const { printEdgeClusters } =
+        await import('../../roles/client/edge-clusters/edge-clusters.ts')
       await printEdgeClusters(flags)
     })
   onEdge(edge.command('get'))
@@ -50,7 +50,7 @@ function addViews(edge: Command): void {
       example('skerry edge-cluster get branch-7', 'skerry edge-cluster get branch-7 -o json'),
     )
     .action(async (name: string, flags: EdgeFlags) => {
-      const { printEdgeCluster } = await import('../client/edge-clusters.ts')
+      const { printEdgeCluster } = await import('../../roles/client/edge-clusters/edge-clusters.ts')
       await printEdgeCluster({ ...flags, name })
     })
   onEdge(edge.command('watch'))
@@ -66,7 +66,8 @@ It shows what to do if the cluster waits for a person, and goes on. Ctrl-C ends 
 ${example('skerry edge-cluster watch branch-7', 'skerry edge-cluster watch branch-7 -o json')}`,
     )
     .action(async (name: string, flags: EdgeFlags) => {
-      const { watchEdgeCluster } = await import('../client/edge-cluster-watch.ts')
+      const { watchEdgeCluster } =
+        await import('../../roles/client/edge-clusters/edge-cluster-watch.ts')
       await watchEdgeCluster({ ...flags, name })
     })
 }
@@ -87,71 +88,91 @@ function addLogs(edge: Command): void {
       ),
     )
     .action(async (name: string, step: string, flags: EdgeFlags) => {
-      const { printStepLog } = await import('../client/edge-clusters.ts')
+      const { printStepLog } = await import('../../roles/client/edge-clusters/edge-clusters.ts')
       await printStepLog({ ...flags, name, step })
     })
 }
 
-function addStepCommands(edge: Command): void {
-  onEdge(edge.command('retry'))
-    .description('Try failed or cancelled steps again, and those that wait for their next attempt')
-    .argument('<name>')
-    .argument('[steps...]', 'Step or Step@machine (default: all)')
-    .addHelpText(
-      'after',
-      example(
-        'skerry edge-cluster retry branch-7',
-        'skerry edge-cluster retry branch-7 Preflight@10.0.0.11',
+/** A command that asks the hub for something, and ends: the hub does it later. */
+interface Verb {
+  readonly name: string
+  readonly description: string
+  /** The steps that it takes as further arguments. If omitted, it is about the whole cluster. */
+  readonly steps?: { readonly words: string; readonly description: string }
+  readonly examples: readonly string[]
+  readonly run: (options: EdgeOptions & { readonly steps: readonly string[] }) => Promise<void>
+}
+
+const verbs: readonly Verb[] = [
+  {
+    name: 'retry',
+    description: 'Try failed or cancelled steps again, and those that wait for their next attempt',
+    steps: { words: '[steps...]', description: 'Step or Step@machine (default: all)' },
+    examples: ['retry branch-7', 'retry branch-7 Preflight@10.0.0.11'],
+    run: async (options) =>
+      (await import('../../roles/client/edge-clusters/edge-clusters.ts')).retrySteps(options),
+  },
+  {
+    name: 'skip',
+    description: 'Count steps as done without doing them; you answer for their result',
+    steps: { words: '<steps...>', description: 'Step or Step@machine' },
+    examples: ['skip branch-7 Preflight@10.0.0.11'],
+    run: async (options) =>
+      (await import('../../roles/client/edge-clusters/edge-clusters.ts')).skipSteps(options),
+  },
+  {
+    name: 'cancel',
+    description: 'Cancel the running steps; "retry" continues',
+    examples: ['cancel branch-7'],
+    run: async (options) =>
+      (await import('../../roles/client/edge-clusters/edge-clusters.ts')).cancelEdgeCluster(
+        options,
       ),
-    )
-    .action(async (name: string, steps: string[], flags: EdgeFlags) => {
-      const { retrySteps } = await import('../client/edge-clusters.ts')
-      await retrySteps({ ...flags, name, steps })
-    })
-  onEdge(edge.command('skip'))
-    .description('Count steps as done without doing them; you answer for their result')
-    .argument('<name>')
-    .argument('<steps...>', 'Step or Step@machine')
-    .addHelpText('after', example('skerry edge-cluster skip branch-7 Preflight@10.0.0.11'))
-    .action(async (name: string, steps: string[], flags: EdgeFlags) => {
-      const { skipSteps } = await import('../client/edge-clusters.ts')
-      await skipSteps({ ...flags, name, steps })
-    })
-}
+  },
+  {
+    name: 'pause',
+    description: 'End the steps that run, and begin no other until "resume"',
+    examples: ['pause branch-7'],
+    run: async (options) =>
+      (await import('../../roles/client/edge-clusters/edge-clusters.ts')).pauseEdgeCluster(
+        options,
+        true,
+      ),
+  },
+  {
+    name: 'resume',
+    description: 'Continue after "pause"',
+    examples: ['resume branch-7'],
+    run: async (options) =>
+      (await import('../../roles/client/edge-clusters/edge-clusters.ts')).pauseEdgeCluster(
+        options,
+        false,
+      ),
+  },
+  {
+    name: 'make',
+    description: 'Make a cluster that was only checked, with "create edge-cluster --check --keep"',
+    examples: ['make branch-7'],
+    run: async (options) =>
+      (await import('../../roles/client/edge-clusters/edge-clusters.ts')).makeChecked(options),
+  },
+]
 
-function addHolding(edge: Command): void {
-  onEdge(edge.command('cancel'))
-    .description('Cancel the running steps; "retry" continues')
-    .argument('<name>')
-    .addHelpText('after', example('skerry edge-cluster cancel branch-7'))
-    .action(async (name: string, flags: EdgeFlags) => {
-      const { cancelEdgeCluster } = await import('../client/edge-clusters.ts')
-      await cancelEdgeCluster({ ...flags, name })
-    })
-  for (const [verb, paused, what] of [
-    ['pause', true, 'End the steps that run, and begin no other until "resume"'],
-    ['resume', false, 'Continue after "pause"'],
-  ] as const) {
-    onEdge(edge.command(verb))
-      .description(what)
-      .argument('<name>')
-      .addHelpText('after', example(`skerry edge-cluster ${verb} branch-7`))
-      .action(async (name: string, flags: EdgeFlags) => {
-        const { pauseEdgeCluster } = await import('../client/edge-clusters.ts')
-        await pauseEdgeCluster({ ...flags, name }, paused)
-      })
+function addVerb(edge: Command, { name: verb, description, steps, examples, run }: Verb): void {
+  const command = onEdge(edge.command(verb)).description(description).argument('<name>')
+  const help = example(...examples.map((words) => `skerry edge-cluster ${words}`))
+  if (steps === undefined) {
+    command
+      .addHelpText('after', help)
+      .action((name: string, flags: EdgeFlags) => run({ ...flags, name, steps: [] }))
+    return
   }
-}
-
-function addMake(edge: Command): void {
-  onEdge(edge.command('make'))
-    .description('Make a cluster that was only checked, with "create edge-cluster --check --keep"')
-    .argument('<name>')
-    .addHelpText('after', example('skerry edge-cluster make branch-7'))
-    .action(async (name: string, flags: EdgeFlags) => {
-      const { makeChecked } = await import('../client/edge-clusters.ts')
-      await makeChecked({ ...flags, name })
-    })
+  command
+    .argument(steps.words, steps.description)
+    .addHelpText('after', help)
+    .action((name: string, named: string[], flags: EdgeFlags) =>
+      run({ ...flags, name, steps: named }),
+    )
 }
 
 function addAcceptHostKey(edge: Command): void {
@@ -166,9 +187,75 @@ function addAcceptHostKey(edge: Command): void {
       ),
     )
     .action(async (name: string, hostKeys: string[], flags: EdgeFlags) => {
-      const { acceptHostKeys } = await import('../client/edge-clusters.ts')
+      const { acceptHostKeys } = await import('../../roles/client/edge-clusters/edge-clusters.ts')
       await acceptHostKeys({ ...flags, name, hostKeys })
     })
+}
+
+const deadText = 'it will never answer again: remove its node and pods at once, and clean nothing'
+const waitText = 'follow the steps until the cluster is Ready, as "watch" does'
+
+function addRemove(edge: Command): void {
+  onEdge(edge.command('remove-node'))
+    .description('Take a machine out of an edge cluster: drain it, remove its node, and clean it')
+    .argument('<name>')
+    .argument('<address>', 'address of the machine; a range of the object is split around it')
+    .option('--dead', deadText)
+    .option('--wait', waitText)
+    .addHelpText(
+      'after',
+      `
+Pods are moved as far as their disruption budgets permit; the hub tries again while a budget keeps one. Volumes on the
+machine are lost. A machine that is leaving already can still be called dead.
+${example(
+  'skerry edge-cluster remove-node branch-7 10.0.0.12 --wait',
+  'skerry edge-cluster remove-node branch-7 10.0.0.12 --dead',
+)}`,
+    )
+    .action(async (name: string, address: string, flags: Omit<RemoveOptions, 'name'>) => {
+      const { removeNode } = await import('../../roles/client/edge-clusters/edge-cluster-nodes.ts')
+      await removeNode({ ...flags, name, address })
+    })
+}
+
+function addReplace(edge: Command): void {
+  onEdge(edge.command('replace-node'))
+    .description('Take a machine out of an edge cluster, and make a node of another one')
+    .argument('<name>')
+    .argument('<old>', 'address of the machine that goes')
+    .argument('<new>', '[user@]address[:port] of the machine that comes')
+    .option('--dead', deadText)
+    .option(
+      '--credentials <secret>',
+      'Secret with the login of the new machine (default: the same)',
+    )
+    .option(
+      '--host-key <address=fingerprint>',
+      'SHA256:… that the new machine must show (repeatable)',
+      collect,
+      [],
+    )
+    .option('--accept-new-host-keys', 'accept and keep the first key that it shows')
+    .option('--wait', waitText)
+    .addHelpText(
+      'after',
+      `
+The new machine gets the user, port, labels and taints of the old one. It may have the same host name: then its node
+is made once the old one is gone.
+${example('skerry edge-cluster replace-node branch-7 10.0.0.12 10.0.0.15 --dead --wait')}`,
+    )
+    .action(
+      async (
+        name: string,
+        address: string,
+        replacement: string,
+        flags: Omit<ReplaceOptions, 'name'>,
+      ) => {
+        const { replaceNode } =
+          await import('../../roles/client/edge-clusters/edge-cluster-nodes.ts')
+        await replaceNode({ ...flags, name, address, replacement })
+      },
+    )
 }
 
 interface DeleteFlags extends EdgeFlags {
@@ -190,7 +277,8 @@ function addDelete(edge: Command): void {
       ),
     )
     .action(async (name: string, flags: DeleteFlags) => {
-      const { deleteEdgeCluster } = await import('../client/edge-clusters.ts')
+      const { deleteEdgeCluster } =
+        await import('../../roles/client/edge-clusters/edge-clusters.ts')
       await deleteEdgeCluster({ ...flags, name })
     })
 }

@@ -1,11 +1,14 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { EdgeOptions } from '../client/edge-cluster-access.ts'
-import type { PackageFlags } from '../client/package-source.ts'
-import type { JobFlags } from '../client/edge-job-create.ts'
+import type { EdgeOptions } from '../../roles/client/edge-clusters/edge-cluster-access.ts'
+import type { PackageFlags } from '../../roles/client/edge-clusters/package-source.ts'
+import type { JobFlags } from '../../roles/client/edge-jobs/edge-job-create.ts'
 import { onEdge } from '../flags/edge-cluster-flags.ts'
-import { withJobOptions } from '../flags/edge-job-flags.ts'
+import {
+  configurationOf,
+  withJobOptions,
+  type ConfigurationFlags,
+} from '../flags/edge-job-flags.ts'
 import { collect, example } from '../flags/option-values.ts'
-import type { ConfigurationFlags } from '../client/edge-job-configuration.ts'
 
 type Flags = Omit<EdgeOptions, 'name'>
 
@@ -44,9 +47,9 @@ ${example(
 )}`,
     )
     .action(async (names: string[], flags: UpgradeFlags) => {
-      const { createEdgeJob } = await import('../client/edge-job-create.ts')
+      const { createEdgeJob } = await import('../../roles/client/edge-jobs/edge-job-create.ts')
       const { pullImage: images, pullSecret } = flags
-      const { programOf } = await import('../client/package-source.ts')
+      const { programOf } = await import('../../roles/client/edge-clusters/package-source.ts')
       const wanted = await programOf(flags)
       const secretRef = pullSecret === undefined ? {} : { secretRef: { name: pullSecret } }
       const pulls = images.length === 0 ? {} : { images, ...secretRef }
@@ -88,8 +91,7 @@ ${example(
 )}`,
     )
     .action(async (names: string[], flags: ConfigureFlags) => {
-      const { createEdgeJob } = await import('../client/edge-job-create.ts')
-      const { configurationOf } = await import('../client/edge-job-configuration.ts')
+      const { createEdgeJob } = await import('../../roles/client/edge-jobs/edge-job-create.ts')
       await createEdgeJob({ ...flags, names }, { configure: configurationOf(flags) })
     })
 }
@@ -114,7 +116,7 @@ function addPullImages(program: Command): void {
       ),
     )
     .action(async (names: string[], flags: PullFlags) => {
-      const { createEdgeJob } = await import('../client/edge-job-create.ts')
+      const { createEdgeJob } = await import('../../roles/client/edge-jobs/edge-job-create.ts')
       const { image: images, pullSecret } = flags
       const secretRef = pullSecret === undefined ? {} : { secretRef: { name: pullSecret } }
       await createEdgeJob({ ...flags, names }, { pullImages: { images, ...secretRef } })
@@ -132,7 +134,7 @@ function addViews(job: Command): void {
     .option('-A, --all-namespaces', 'list those of every namespace')
     .addHelpText('after', example('skerry edge-job list', 'skerry edge-job list -A -o json'))
     .action(async (flags: Flags & { allNamespaces: boolean | undefined }) => {
-      const { printEdgeJobs } = await import('../client/edge-jobs.ts')
+      const { printEdgeJobs } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
       await printEdgeJobs(flags)
     })
   onEdge(job.command('get'))
@@ -140,7 +142,7 @@ function addViews(job: Command): void {
     .argument('<name>')
     .addHelpText('after', example('skerry edge-job get upgrade-x7k2p'))
     .action(async (name: string, flags: Flags) => {
-      const { printEdgeJob } = await import('../client/edge-jobs.ts')
+      const { printEdgeJob } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
       await printEdgeJob({ ...flags, name })
     })
   onEdge(job.command('watch'))
@@ -148,7 +150,7 @@ function addViews(job: Command): void {
     .argument('<name>')
     .addHelpText('after', example('skerry edge-job watch upgrade-x7k2p'))
     .action(async (name: string, flags: Flags) => {
-      const { watchEdgeJob } = await import('../client/edge-job-watch.ts')
+      const { watchEdgeJob } = await import('../../roles/client/edge-jobs/edge-job-watch.ts')
       await watchEdgeJob({ ...flags, name })
     })
   onEdge(job.command('logs'))
@@ -157,7 +159,7 @@ function addViews(job: Command): void {
     .argument('<machine>', 'address, or cluster/address')
     .addHelpText('after', example('skerry edge-job logs upgrade-x7k2p branch-7/10.0.0.12'))
     .action(async (name: string, machine: string, flags: Flags) => {
-      const { printJobLog } = await import('../client/edge-jobs.ts')
+      const { printJobLog } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
       await printJobLog({ ...flags, name, machine })
     })
 }
@@ -179,7 +181,7 @@ function addAsks(job: Command): void {
         ),
       )
       .action(async (name: string, targets: string[], flags: Flags) => {
-        const { askJob } = await import('../client/edge-jobs.ts')
+        const { askJob } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
         await askJob({ ...flags, name, targets }, verb)
       })
   }
@@ -190,7 +192,7 @@ function addAsks(job: Command): void {
     .argument('<name>')
     .addHelpText('after', example('skerry edge-job cancel upgrade-x7k2p'))
     .action(async (name: string, flags: Flags) => {
-      const { askJob } = await import('../client/edge-jobs.ts')
+      const { askJob } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
       await askJob({ ...flags, name, targets: [] }, 'cancel')
     })
 }
@@ -209,7 +211,7 @@ function addHolding(job: Command): void {
       .argument('<name>')
       .addHelpText('after', example(`skerry edge-job ${verb} upgrade-x7k2p`))
       .action(async (name: string, flags: Flags) => {
-        const { pauseJob } = await import('../client/edge-jobs.ts')
+        const { pauseJob } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
         await pauseJob({ ...flags, name }, paused)
       })
   }
@@ -223,7 +225,7 @@ export function addProgramVersions(edge: Command): void {
       example('skerry edge-cluster versions', 'skerry edge-cluster versions -o json'),
     )
     .action(async (flags: Flags) => {
-      const { printProgramVersions } = await import('../client/edge-jobs.ts')
+      const { printProgramVersions } = await import('../../roles/client/edge-jobs/edge-jobs.ts')
       await printProgramVersions(flags)
     })
 }

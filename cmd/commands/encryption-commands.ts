@@ -20,7 +20,7 @@ export function addEncryptionCommands(program: Command): void {
     )
     .addHelpText('after', example('skerry encryption rotate'))
     .action(async (options: { dataDir: string }) => {
-      const { rotateEncryption } = await import('../client/rotate-encryption.ts')
+      const { rotateEncryption } = await import('../../roles/client/site/rotate-encryption.ts')
       const { keyName } = await rotateEncryption(
         options.dataDir,
         (text) => console.log(text),

@@ -4,6 +4,7 @@ import type { LogLevel } from '@skerry/base'
 import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
+import { toUrls } from '../flags/control-plane-flags.ts'
 import { collect, example, role, toLife } from '../flags/option-values.ts'
 
 /** etcd's API on one small node. Options have etcd's own names where it has them. */
@@ -74,10 +75,6 @@ function toInterval(text: string): number {
   const ms = parseDurationMs(text) ?? 0
   if (ms >= 100 && ms < 2 ** 31) return ms
   throw new InvalidArgumentError('a duration has its unit and is 100ms or longer, e.g. 5s')
-}
-
-function toUrls(text: string): string[] {
-  return text.split(',').filter((url) => url !== '')
 }
 
 function toCount(text: string): number {

@@ -26,7 +26,7 @@ export function addExplainCommand(program: Command): void {
       ),
     )
     .action(async (object: string, flags: ExplainFlags) => {
-      const { printExplanation } = await import('../client/explain.ts')
+      const { printExplanation } = await import('../../roles/client/explain.ts')
       await printExplanation({ ...flags, object })
     })
 }

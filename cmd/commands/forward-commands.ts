@@ -28,8 +28,8 @@ export function addForwardCommand(program: Command): void {
     )
     .action(async (cluster: string, services: string[], flags: ForwardFlags) => {
       const [{ runForward }, { kubeconfigDefault }, { stopSignal }] = await Promise.all([
-        import('../client/forward.ts'),
-        import('../client/login.ts'),
+        import('../../roles/client/forward/forward.ts'),
+        import('../../roles/client/login/login.ts'),
         import('../../roles/runtime/role-context.ts'),
       ])
       const kubeconfig = flags.kubeconfig ?? kubeconfigDefault(process.env)

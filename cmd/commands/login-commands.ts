@@ -1,4 +1,8 @@
 import type { Command } from 'commander'
+import { withHubFlags } from '../../roles/admin/chosen-hub.ts'
+import type { ConsoleOptions } from '../../roles/client/console.ts'
+import type { CertificateFlags } from '../../roles/client/login/print-credential.ts'
+import type { LoginFlags } from '../../roles/client/login/print-login.ts'
 import { collect, example, toJson, toPort } from '../flags/option-values.ts'
 import { commandBounds } from '../limits-table.ts'
 
@@ -13,21 +17,6 @@ export function addLoginCommands(program: Command): void {
     )
   addOidc(credential)
   addCertificate(credential)
-}
-
-interface LoginCommandFlags {
-  caFile: string | undefined
-  issuer: string | undefined
-  clientId: string | undefined
-  issuerCaFile: string | undefined
-  scope: string[]
-  device: boolean | undefined
-  open: boolean | undefined
-  port: number | undefined
-  outputFile: string | undefined
-  hostNames: boolean | undefined
-  prefix: string
-  output: string | undefined
 }
 
 function addLogin(program: Command): void {
@@ -59,16 +48,9 @@ function addLogin(program: Command): void {
         'skerry login https://hub.example.com:7443 --ca-file ca.crt --device',
       ),
     )
-    .action(async (hub: string, { device, open, ...flags }: LoginCommandFlags) => {
-      const { kubeconfigDefault, logIn } = await import('../client/login.ts')
-      const { openInBrowser } = await import('../client/open-in-browser.ts')
-      const outputFile = flags.outputFile ?? kubeconfigDefault(process.env)
-      const deps = { ...(await loginDeps()), ...(open === true ? { open: openInBrowser } : {}) }
-      const { port = 0 } = flags
-      const options = { ...flags, port, hub, outputFile, isDevice: device === true }
-      const done = await logIn(options, deps, timeLimit())
-      if (flags.output === 'json') return console.log(JSON.stringify(done))
-      console.log(`Logged in. ${done.file} has the contexts ${done.contexts.join(', ')}.`)
+    .action(async (hub: string, flags: Omit<LoginFlags, 'hub'>) => {
+      const { printLogin } = await import('../../roles/client/login/print-login.ts')
+      await printLogin({ ...flags, hub }, timeLimit())
     })
 }
 
@@ -79,13 +61,8 @@ function addLogout(program: Command): void {
     .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText('after', example('skerry logout https://hub.example.com:7443'))
     .action(async (hub: string, { output }: { output: string | undefined }) => {
-      const { logOut } = await import('../client/login.ts')
-      const ended = await logOut(hub, (await loginDeps()).directory, timeLimit())
-      if (output === 'json') return console.log(JSON.stringify(ended))
-      for (const { issuer, hubs, notRevoked } of ended) {
-        console.log(`Logged out at ${issuer}, for ${hubs.join(', ')}.`)
-        if (notRevoked !== undefined) console.error(`skerry: ${notRevoked}`)
-      }
+      const { printLogout } = await import('../../roles/client/login/print-login.ts')
+      await printLogout(hub, output, timeLimit())
     })
 }
 
@@ -99,23 +76,10 @@ function addOidc(credential: Command): void {
       'after',
       example('skerry credential oidc --issuer https://id.example.com --client-id skerry'),
     )
-    .action(async ({ issuer, clientId }: { issuer: string; clientId: string }) => {
-      const { currentTokens, execCredentialOf, readExecInfo } =
-        await import('../client/credential.ts')
-      const { systemClock, systemRandom } = await import('@skerry/base')
-      const { apiVersion, isInteractive } = readExecInfo(process.env['KUBERNETES_EXEC_INFO'])
-      const { directory, tell } = await loginDeps()
-      const options = { issuerUrl: issuer, clientId, directory, isInteractive }
-      const deps = { clock: systemClock, random: systemRandom, tell }
-      console.log(execCredentialOf(await currentTokens(options, deps, timeLimit()), apiVersion))
+    .action(async (flags: { issuer: string; clientId: string }) => {
+      const { printOidcCredential } = await import('../../roles/client/login/print-credential.ts')
+      await printOidcCredential(flags, timeLimit())
     })
-}
-
-interface CertificateFlags {
-  hub: string
-  caFile: string | undefined
-  certificate: string
-  key: string
 }
 
 function addCertificate(credential: Command): void {
@@ -135,33 +99,28 @@ function addCertificate(credential: Command): void {
         'skerry credential certificate --hub https://hub:7443 --ca-file ca.crt --certificate olga.crt --key olga.key',
       ),
     )
-    .action(async ({ hub, caFile, certificate, key }: CertificateFlags) => {
-      const { certificateCredentialOf, currentCertificate } =
-        await import('../client/user-certificate.ts')
-      const { readExecInfo } = await import('../client/credential.ts')
-      const { systemClock, systemRandom } = await import('@skerry/base')
-      const { apiVersion } = readExecInfo(process.env['KUBERNETES_EXEC_INFO'])
-      const { tell } = await loginDeps()
-      const options = { hub, caFile, certificateFile: certificate, keyFile: key }
-      const deps = { clock: systemClock, random: systemRandom, tell }
-      const found = await currentCertificate(options, deps, timeLimit())
-      console.log(certificateCredentialOf(found, apiVersion))
+    .action(async (flags: CertificateFlags) => {
+      const { printCertificateCredential } =
+        await import('../../roles/client/login/print-credential.ts')
+      await printCertificateCredential(flags, timeLimit())
     })
-}
-
-/** Returns the dependencies for the person at this machine. */
-export async function loginDeps() {
-  const { homedir } = await import('node:os')
-  const { loginDirectory } = await import('../client/login-session.ts')
-  const { programCommand } = await import('../../roles/runtime/program-command.ts')
-  return {
-    directory: loginDirectory(process.env, homedir()),
-    command: programCommand([]),
-    // Standard output is for the requested result.
-    tell: (text: string): void => console.error(text),
-  }
 }
 
 function timeLimit(): AbortSignal {
   return AbortSignal.timeout(commandBounds.loginCommands.personMsMax)
+}
+
+/** Adds the command that leads a person into the web console. */
+export function addConsoleCommand(program: Command): void {
+  withHubFlags(program.command('console'))
+    .description("Print a link to the hub's web console that logs you in once, within ten minutes")
+    .option('-o, --output <format>', 'output format: json', toJson)
+    .addHelpText(
+      'after',
+      example('sudo skerry console', 'skerry console --kubeconfig hub.kubeconfig -o json'),
+    )
+    .action(async (options: ConsoleOptions) => {
+      const { printConsoleLink } = await import('../../roles/client/console.ts')
+      await printConsoleLink(options)
+    })
 }

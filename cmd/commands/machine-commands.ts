@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
-import { ExpectedError, exitCodes } from '@skerry/base'
-import type { ClusterClient } from '@skerry/client'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { machineBounds } from '../../roles/machine/limits-table.ts'
 import { example, toLife } from '../flags/option-values.ts'
-import { collectLabel } from '../flags/place-flags.ts'
+import { collectLabel } from '../flags/node-flags.ts'
 import { addMachineJoinCommands } from './machine-join-commands.ts'
 
 /** Adds the commands that a hub runs on the machines of an edge cluster, and that a person may run there, too. */
@@ -107,17 +105,9 @@ function addNodeReady(machine: Command): void {
     .description('Exit with 0 if a node of the site on this machine is Ready')
     .option('--since <seconds>', 'count only a report after this Unix time', toSeconds)
     .addHelpText('after', example('skerry machine node-ready shop-7'))
-    .action(async (name: string, { dataDir, since = 0 }: { dataDir: string; since?: number }) => {
-      const { ifThere, resources } = await import('@skerry/client')
-      const { cluster, signal } = await openSite(dataDir)
-      const node = await ifThere(cluster.resource(resources.nodes).get({ name }, signal))
-      const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')
-      const isFresh = Date.parse(ready?.lastHeartbeatTime ?? '') / 1_000 > since
-      if (ready?.status === 'True' && (since === 0 || isFresh)) return
-      const late =
-        ready?.status === 'True' ? 'it has not reported since it was started' : ready?.message
-      const why = node === undefined ? 'the site has no such node' : (late ?? 'it has not reported')
-      throw new ExpectedError(`Node ${name} is not Ready: ${why}`, exitCodes.failure)
+    .action(async (name: string, { dataDir, since }: { dataDir: string; since?: number }) => {
+      const { requireReady } = await import('../../roles/machine/node-ready.ts')
+      await requireReady(dataDir, { name, sinceSeconds: since })
     })
 }
 
@@ -130,10 +120,9 @@ function addNodes(machine: Command): void {
     .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
     .addHelpText('after', example('skerry machine nodes'))
     .action(async ({ dataDir }: { dataDir: string }) => {
-      const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
+      const { openOwnSite } = await import('../../roles/machine/own-site.ts')
       const { listNodes } = await import('../../roles/machine/list-nodes.ts')
-      const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
-      const signal = AbortSignal.timeout(machineBounds.listNodes.askMs)
+      const { cluster, signal } = await openOwnSite(dataDir)
       console.log(JSON.stringify(await listNodes(cluster, signal)))
     })
 }
@@ -146,13 +135,13 @@ function addApply(machine: Command): void {
     .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
     .addHelpText('after', example('skerry machine apply --manifests /etc/skerry/add-ons.json'))
     .action(async ({ manifests, dataDir }: { manifests: string; dataDir: string }) => {
-      const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
+      const { openOwnSite } = await import('../../roles/machine/own-site.ts')
       const { systemClock } = await import('@skerry/base')
       const { applyManifests } = await import('../../roles/machine/apply-manifests.ts')
       const { readManifests } = await import('../../roles/machine/read-manifests.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
       const objects = await readManifests(manifests, machineBounds.applyManifests.objectsMax)
-      const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
+      const { cluster } = await openOwnSite(dataDir)
       const deps = { cluster, clock: systemClock, print: console.log }
       await applyManifests(objects, deps, stopSignal())
     })
@@ -188,7 +177,7 @@ ${example('sudo skerry confirm', 'sudo skerry confirm --yes')}`,
     )
     .action(async ({ yes, show }: { yes?: boolean; show?: boolean }) => {
       const { confirmChange } = await import('../../roles/machine/confirm-change.ts')
-      const { askYesOrNo } = await import('../flags/standard-input.ts')
+      const { askYesOrNo } = await import('../../roles/runtime/standard-input.ts')
       const answer = show === true ? 'show' : yes === true ? 'yes' : askYesOrNo
       await confirmChange(answer, console.log)
     })
@@ -199,13 +188,6 @@ function onSiteNode(command: Command): Command {
   return command
     .argument('<name>', 'name of the node')
     .option('--data-dir <path>', 'data directory of the site', join(dataDirectoryDefault, 'site'))
-}
-
-/** Opens the site on this machine; the signal bounds the whole of a short command. */
-async function openSite(dataDir: string): Promise<{ cluster: ClusterClient; signal: AbortSignal }> {
-  const { openAdminCluster } = await import('../../roles/admin/admin-cluster.ts')
-  const { cluster } = await openAdminCluster(join(dataDir, 'admin.kubeconfig'))
-  return { cluster, signal: AbortSignal.timeout(machineBounds.requestMsMax) }
 }
 
 interface AdmitFlags {
@@ -221,8 +203,9 @@ function addAdmitNode(machine: Command): void {
     .option('--uncordon', 'let pods onto a node that "drain-node" keeps free')
     .addHelpText('after', example('skerry machine admit-node shop-7 --uncordon'))
     .action(async (name: string, { label: labels, uncordon, dataDir }: AdmitFlags) => {
+      const { openOwnSite } = await import('../../roles/machine/own-site.ts')
       const { admitNode } = await import('../../roles/machine/admit-node.ts')
-      const { cluster, signal } = await openSite(dataDir)
+      const { cluster, signal } = await openOwnSite(dataDir)
       await admitNode(cluster, { name, labels, isUncordoned: uncordon === true }, signal)
     })
 }
@@ -251,10 +234,11 @@ budgets alone keep pods, the command ends after ${machineBounds.drain.blockedMsM
 ${example('skerry machine drain-node shop-7 --timeout 5m')}`,
     )
     .action(async (name: string, { timeout, cordonOnly, dataDir }: DrainFlags) => {
+      const { openOwnSite } = await import('../../roles/machine/own-site.ts')
       const { cordonNode, drainNode } = await import('../../roles/machine/drain-node.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
       const { systemClock } = await import('@skerry/base')
-      const { cluster, signal } = await openSite(dataDir)
+      const { cluster, signal } = await openOwnSite(dataDir)
       const deps = { cluster, clock: systemClock, print: console.log }
       if (cordonOnly) await cordonNode(name, deps, signal)
       else {
@@ -273,8 +257,9 @@ function addDeleteNode(machine: Command): void {
     )
     .addHelpText('after', example('skerry machine delete-node shop-7'))
     .action(async (name: string, flags: { withPods: boolean | undefined; dataDir: string }) => {
+      const { openOwnSite } = await import('../../roles/machine/own-site.ts')
       const { deleteNode } = await import('../../roles/machine/delete-node.ts')
-      const { cluster } = await openSite(flags.dataDir)
+      const { cluster } = await openOwnSite(flags.dataDir)
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
       await deleteNode(
         cluster,

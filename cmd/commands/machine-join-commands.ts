@@ -1,10 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { JoinDeps } from '../../roles/machine/join/own-machine.ts'
 import type { JoinOptions } from '../../roles/machine/join/join-options.ts'
-import { toLineProxy } from '../flags/line-proxy.ts'
+import { toLineProxy } from '../../roles/program/line-proxy.ts'
 import { collect, example, toFixedPort, toPods } from '../flags/option-values.ts'
-import { collectLabel } from '../flags/place-flags.ts'
-import { collectTaint, type TaintFlag } from '../flags/taint-flags.ts'
+import { collectLabel, collectTaint, type TaintFlag } from '../flags/node-flags.ts'
 
 interface JoinFlags {
   server: string

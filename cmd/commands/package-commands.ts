@@ -9,7 +9,6 @@ import {
   withMachinePrograms,
   type MachineProgramFlags,
 } from '../flags/machine-program-flags.ts'
-import { collectByRelease } from '../flags/package-flags.ts'
 
 /** Adds the commands for offline packages, of which a hub makes clusters of machines without mirrors. */
 export function addPackageCommands(program: Command): void {
@@ -134,6 +133,17 @@ function collectArchitecture(text: string, previous: Architecture[]): Architectu
   return previous.includes(text) ? previous : [...previous, text]
 }
 
+/** Collects values of the form release=value. */
+function collectByRelease(text: string, previous: Record<string, string>): Record<string, string> {
+  const [, release, value] = /^([a-z]+-[\d.]+)=(\S+)$/.exec(text) ?? []
+  if (release === undefined || value === undefined) {
+    throw new InvalidArgumentError(
+      'write <release>=<value>, such as debian-12=http://mirror/debian',
+    )
+  }
+  return { ...previous, [release]: value }
+}
+
 function addShow(offline: Command): void {
   offline
     .command('show')
@@ -143,7 +153,7 @@ function addShow(offline: Command): void {
     .addHelpText('after', example('skerry package show branch.skerry'))
     .action(async (directory: string, { output }: { output: string | undefined }) => {
       const { readPackage } = await import('../../roles/package/show-package.ts')
-      const { printPackage } = await import('../client/package-text.ts')
+      const { printPackage } = await import('../../roles/client/package-text.ts')
       printPackage(await readPackage(directory), output)
     })
 }
@@ -164,7 +174,7 @@ function addVerify(offline: Command): void {
     .action(async (directory: string, { publicKey, output }: VerifyFlags) => {
       const { verifyPackage } = await import('../../roles/package/show-package.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
-      const { printPackage } = await import('../client/package-text.ts')
+      const { printPackage } = await import('../../roles/client/package-text.ts')
       printPackage(await verifyPackage(directory, publicKey, stopSignal()), output)
     })
 }

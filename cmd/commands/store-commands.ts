@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { join } from 'node:path'
+import type { ExportFlags, ImportFlags } from '../../roles/client/move-store.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { withEtcdOptions } from '../flags/control-plane-flags.ts'
 import { example } from '../flags/option-values.ts'
-import { withEtcdOptions } from '../flags/etcd-flags.ts'
-import { commandBounds } from '../limits-table.ts'
 
 const siteDirectory = join(dataDirectoryDefault, 'site')
 const sitePrefix = '/skerry/site'
@@ -15,19 +15,6 @@ export function addStoreCommands(program: Command): void {
     .description('Move state between the embedded store, etcd, and snapshots of etcd')
   addExport(store)
   addImport(store)
-}
-
-interface StoreFlags {
-  dataDir: string | undefined
-  etcdDataDir: string | undefined
-  etcdPrefix: string
-}
-
-interface ExportFlags extends StoreFlags {
-  etcdServers: string[] | undefined
-  etcdCafile: string | undefined
-  etcdCertfile: string | undefined
-  etcdKeyfile: string | undefined
 }
 
 function addExport(store: Command): void {
@@ -48,23 +35,9 @@ function addExport(store: Command): void {
       ),
     )
     .action(async (file: string, flags: ExportFlags) => {
-      await requireOne(flags)
-      const exporting = await import('../../roles/store/export-store.ts')
-      const { etcdDataDir, etcdServers, etcdPrefix: prefix, dataDir = siteDirectory } = flags
-      const { context, onProgress } = await moving('exported')
-      const common = { file, onProgress }
-      const result =
-        etcdServers !== undefined
-          ? await exporting.exportEtcd({ ...common, etcd: flags }, context)
-          : etcdDataDir !== undefined
-            ? await exporting.exportEtcdServer({ ...common, etcdDataDir }, context)
-            : await exporting.exportSite({ ...common, dataDir, prefix }, context)
-      console.log(`${file}: ${result.bytes} bytes, revision ${result.revision}`)
+      const { exportStore } = await import('../../roles/client/move-store.ts')
+      await exportStore(file, flags)
     })
-}
-
-interface ImportFlags extends ExportFlags {
-  skipHashCheck: boolean | undefined
 }
 
 function addImport(store: Command): void {
@@ -87,98 +60,35 @@ function addImport(store: Command): void {
       ),
     )
     .action(async (file: string | undefined, flags: ImportFlags) => {
-      const { dataDir, etcdDataDir, etcdServers } = flags
-      await requireOne({ dataDir, etcdDataDir })
-      await requireOneSource(file, flags)
-      if (etcdServers !== undefined) return importFromEtcd(flags)
-      if (file !== undefined) await importFile(file, flags)
+      const { importStore } = await import('../../roles/client/move-store.ts')
+      await importStore(file, flags)
     })
 }
 
-async function importFile(file: string, flags: ImportFlags): Promise<void> {
-  const { etcdDataDir, etcdPrefix: prefix, dataDir = siteDirectory } = flags
-  const importing = await import('../../roles/store/import-store.ts')
-  const { context, onProgress } = await moving('imported')
-  const common = { file, onProgress, mayLackChecksum: flags.skipHashCheck === true }
-  if (etcdDataDir !== undefined) {
-    const made = await importing.importEtcdServer({ ...common, etcdDataDir }, context)
-    console.log(`${etcdDataDir}: ${made.records} changes, revision ${made.revision}`)
-    return
-  }
-  const made = await importing.importSite({ ...common, dataDir, prefix }, context)
-  for (const line of importedLines(dataDir, made)) console.log(line)
-}
-
-/** Moves a site or hub from an etcd that runs. */
-async function importFromEtcd(flags: ImportFlags): Promise<void> {
-  const { dataDir = siteDirectory } = flags
-  const { moveSiteToSqlite } = await import('../../roles/store/move-site.ts')
-  const { etcdOptionsOf } = await import('../../roles/control-plane/etcd-options.ts')
-  const { openDataDirectory } = await import('../../roles/runtime/data-directory.ts')
-  const { context, onProgress } = await moving('imported')
-  const etcd = await etcdOptionsOf(flags)
-  if (etcd === undefined) throw new TypeError('Cannot import: no server is named')
-  await openDataDirectory(dataDir)
-  const made = await moveSiteToSqlite({ dataDir, etcd, onProgress }, context)
-  for (const line of importedLines(dataDir, made)) console.log(line)
-}
-
-/** Throws ExpectedError unless there is a file or an etcd to import from. */
-async function requireOneSource(file: string | undefined, flags: ImportFlags): Promise<void> {
-  const { etcdServers, etcdDataDir } = flags
-  const isOne = (file === undefined) !== (etcdServers === undefined)
-  if (isOne && (etcdServers === undefined || etcdDataDir === undefined)) return
-  const { ExpectedError, exitCodes } = await import('@skerry/base')
-  const text = 'give a file, or --etcd-servers, which goes with --data-dir alone'
-  throw new ExpectedError(`Cannot import: ${text}`, exitCodes.usage)
-}
-
-function importedLines(
-  dataDir: string,
-  made: {
-    revision: number
-    renumbered: number
-    isHistoryLost: boolean
-    replacedPath?: string
-  },
-): string[] {
-  const { revision, renumbered, isHistoryLost, replacedPath } = made
-  return [
-    `${dataDir}: revision ${revision}`,
-    ...(renumbered > 0
-      ? [`${renumbered} objects that shared a revision have new resourceVersions`]
-      : []),
-    ...(isHistoryLost ? ['No revision was free for them, so all clients list again'] : []),
-    ...(replacedPath === undefined ? [] : [`The store before is ${replacedPath}`]),
-  ]
-}
-
-/** Throws ExpectedError if several stores are named. */
-async function requireOne(flags: {
-  dataDir: string | undefined
-  etcdDataDir: string | undefined
-  etcdServers?: readonly string[] | undefined
-}): Promise<void> {
-  const { dataDir, etcdDataDir, etcdServers } = flags
-  if ([dataDir, etcdDataDir, etcdServers].filter((each) => each !== undefined).length <= 1) return
-  const { ExpectedError, exitCodes } = await import('@skerry/base')
-  const names = '--data-dir, --etcd-data-dir and --etcd-servers'
-  throw new ExpectedError(`Cannot move: give one of ${names}`, exitCodes.usage)
-}
-
-/** Returns what every move needs; its progress goes to standard error. */
-async function moving(verb: string) {
-  const { createLogger, systemClock, systemRandom } = await import('@skerry/base')
-  const { stopSignal } = await import('../../roles/runtime/role-context.ts')
-  const log = createLogger({ level: 'error', destination: process.stderr })
-  const signal = stopSignal()
-  let shown = 0
-  return {
-    context: { clock: systemClock, random: systemRandom, log, signal },
-    onProgress: (records: number) => {
-      if (records < shown + commandBounds.storeCommands.progressRecords) return
-      shown = records
-      console.error(`${records} changes ${verb}`)
-    },
-  }
+/** Adds the commands that copy the store of a site or hub, and put a copy in its place. */
+export function addBackupCommands(program: Command): void {
+  program
+    .command('backup <file>')
+    .description('Write a consistent copy of a running store')
+    .option('--data-dir <path>', 'data directory of the site or hub', siteDirectory)
+    .addHelpText('after', example('skerry backup /mnt/usb/site.db'))
+    .action(async (file: string, options: { dataDir: string }) => {
+      const { resolve } = await import('node:path')
+      const { requestBackup } = await import('../../roles/runtime/role-socket.ts')
+      const result = await requestBackup(join(options.dataDir, 'backup.sock'), resolve(file))
+      console.log(`${file}: ${result.bytes} bytes, revision ${result.revision}`)
+    })
+  program
+    .command('restore <file>')
+    .description('Replace a stopped store with a backup')
+    .addHelpText('after', example('skerry restore /mnt/usb/site.db'))
+    .option('--data-dir <path>', 'data directory of the site or hub', siteDirectory)
+    .action(async (file: string, options: { dataDir: string }) => {
+      const { restoreSqliteStore } = await import('@skerry/store')
+      const result = await restoreSqliteStore(file, join(options.dataDir, 'store.db'))
+      const kept =
+        result.replacedPath === undefined ? '' : `; the store before is ${result.replacedPath}`
+      console.log(`Restored at revision ${result.revision}${kept}`)
+      for (const key of result.damagedKeys) console.error(`Damaged in the backup: ${key}`)
+    })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import type { TokenOptions } from '../client/node-join-command.ts'
+import type { TokenOptions } from '../../roles/client/site/node-join-command.ts'
 import { example, toJson, toLife } from '../flags/option-values.ts'
 
 /** Adds the commands for bootstrap tokens of a site. */
@@ -36,7 +36,7 @@ export function addTokenCommands(program: Command): void {
       ),
     )
     .action(async (options: TokenOptions) => {
-      const { printJoinToken } = await import('../client/node-join-command.ts')
+      const { printJoinToken } = await import('../../roles/client/site/node-join-command.ts')
       await printJoinToken(options)
     })
 }

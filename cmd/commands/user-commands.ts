@@ -18,7 +18,7 @@ export function addUserCommands(program: Command): void {
     .description('List the tokens with their users, groups and expiry')
     .addHelpText('after', example('skerry user list', 'skerry user list -o json'))
     .action(async (options: UserFlags) => {
-      const { printUsers } = await import('../client/user-tokens.ts')
+      const { printUsers } = await import('../../roles/client/user-tokens.ts')
       await printUsers(options)
     })
   onHub(user.command('remove'))
@@ -27,7 +27,7 @@ export function addUserCommands(program: Command): void {
     .option('--token-id <id>', 'only this one, as "skerry user list" shows it')
     .addHelpText('after', example('skerry user remove olga'))
     .action(async (name: string, options: UserFlags & { tokenId: string | undefined }) => {
-      const { removeUser } = await import('../client/user-tokens.ts')
+      const { removeUser } = await import('../../roles/client/user-tokens.ts')
       await removeUser({ ...options, name })
     })
 }
@@ -41,7 +41,7 @@ function addAdd(user: Command): void {
     .addHelpText('after', example('skerry user add olga --group operators --ttl 720h'))
     .action(
       async (name: string, options: UserFlags & { group: string[]; ttl: string | undefined }) => {
-        const { addUser } = await import('../client/user-tokens.ts')
+        const { addUser } = await import('../../roles/client/user-tokens.ts')
         await addUser({ ...options, name })
       },
     )

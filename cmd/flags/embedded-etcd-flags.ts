@@ -146,7 +146,7 @@ function joiningOf({
     async readToken() {
       if (tokenFile === undefined) throw wrong('--join needs --token-file, or - for standard input')
       if (tokenFile !== '-') return readText(tokenFile)
-      const { readStandardInput } = await import('./standard-input.ts')
+      const { readStandardInput } = await import('../../roles/runtime/standard-input.ts')
       return readStandardInput()
     },
   }

@@ -3,6 +3,9 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import type { LogLevel } from '@skerry/base'
 
+/** The directory for files of one machine that must not survive a reboot. */
+export const runDirectoryDefault = '/run/skerry'
+
 export function role(command: Command): Command {
   return command.option('--log-level <level>', 'error, info or debug', toLogLevel, 'info')
 }

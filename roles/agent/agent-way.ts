@@ -4,7 +4,8 @@ import { runRole } from '../runtime/role-context.ts'
 import type { TracingFlags } from '../runtime/tracing-options.ts'
 import type { WayFlags } from '../runtime/way-options.ts'
 import { connectBy } from '../runtime/way-to-hub.ts'
-import { runKarmadaAgent, type KarmadaAgentOptions } from './karmada-agent.ts'
+import type { AgentPodOptions } from './agent-pod.ts'
+import type { KarmadaAgentOptions } from './karmada-agent.ts'
 import { findLocalApi } from './local-api.ts'
 
 export interface AgentWayFlags extends WayFlags, TracingFlags {
@@ -19,11 +20,28 @@ export interface AgentWayFlags extends WayFlags, TracingFlags {
   logLevel: LogLevel
 }
 
-/**
- * Returns how the agent reaches Karmada, or undefined for a hub's agent. Throws ExpectedError if the flags
- * are ambiguous.
- */
-export async function karmadaOf(
+/** The options that a command makes of its words; the cluster and the way to the hub follow from its flags. */
+type OwnOptions = Omit<AgentPodOptions, 'api' | 'connect'>
+
+/** Runs an agent of a hub, or one of Karmada's, until a signal stops it. Throws ExpectedError for ambiguous flags. */
+export async function startAgent(flags: AgentWayFlags, options: OwnOptions): Promise<void> {
+  const karmada = await karmadaOf(flags)
+  if (karmada) return runAsKarmadas(karmada, flags, options)
+  const { runAgentPod } = await import('./agent-pod.ts')
+  const api = await findLocalApi(flags)
+  await runRole(
+    'agent',
+    flags.logLevel,
+    async (context) => {
+      const way = await connectBy({ ...flags, hub: options.hub }, context)
+      await runAgentPod({ ...options, api, ...way }, context)
+    },
+    flags,
+  )
+}
+
+/** Returns how the agent reaches Karmada, or undefined for a hub's agent. */
+async function karmadaOf(
   flags: AgentWayFlags,
 ): Promise<KarmadaAgentOptions['karmada'] | undefined> {
   const { hub, karmada: server, karmadaKubeconfig: path, inspectedTls } = flags
@@ -47,12 +65,12 @@ export async function karmadaOf(
   return { transport: (await loadKubeconfig(path ?? '', {}, environment)).transport }
 }
 
-/** Runs until a signal stops it. */
-export async function runAsKarmadas(
+async function runAsKarmadas(
   karmada: KarmadaAgentOptions['karmada'],
   flags: AgentWayFlags,
-  options: Omit<KarmadaAgentOptions, 'api' | 'karmada'>,
+  options: OwnOptions,
 ): Promise<void> {
+  const { runKarmadaAgent } = await import('./karmada-agent.ts')
   const api = await findLocalApi(flags)
   await runRole(
     'agent',

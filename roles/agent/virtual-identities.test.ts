@@ -25,7 +25,7 @@ import {
 } from '@skerry/membership'
 import { readCertificate, spkiHash } from '@skerry/pki'
 import { failuresOfDamage, refusalProblem, until } from '@skerry/testing'
-import { describeCluster, readCluster } from '../../cmd/client/cluster-describe.ts'
+import { describeCluster, readCluster } from '../client/clusters/cluster-describe.ts'
 import { freshToken, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { openAgentIdentity } from './agent-identity.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'

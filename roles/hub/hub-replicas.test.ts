@@ -22,7 +22,7 @@ import { clusterStatesPath, tunnelPrefix, type ClusterStates } from '@skerry/gat
 import { revokeAgent } from '@skerry/membership'
 import { startTestEtcd, whyNoEtcd, until } from '@skerry/testing'
 import { writeAdminKubeconfig } from '../control-plane/admin-kubeconfig.ts'
-import { rotateEncryption } from '../../cmd/client/rotate-encryption.ts'
+import { rotateEncryption } from '../client/site/rotate-encryption.ts'
 import {
   registerCluster,
   startTestAgent,

@@ -6,9 +6,6 @@ export const machineBounds = Object.freeze({
     discoverMs: 30_000,
     discoverLookMs: 500,
   }),
-  listNodes: Object.freeze({
-    askMs: 10_000,
-  }),
   ownShell: Object.freeze({
     /** A command that names no time of its own. */
     commandMsMax: 60_000,
@@ -42,6 +39,6 @@ export const machineBounds = Object.freeze({
     /** The pods that a message names. */
     namedPodsMax: 5,
   }),
-  /** One request for a node. */
+  /** A short command that asks the site on this machine. */
   requestMsMax: 10_000,
 })

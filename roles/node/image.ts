@@ -66,8 +66,28 @@ export interface PullOptions extends ImageOptions {
   readonly dockerConfig: string | undefined
 }
 
-/** Pulls an image into the node before something needs it; resolves with its id. */
-export async function pullImage(
+export interface PulledImage {
+  readonly name: string
+  readonly id: string
+}
+
+/** Pulls images into the node before something needs them, one after another, and prints each. */
+export async function pullImages(
+  images: readonly string[],
+  options: PullOptions,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<PulledImage[]> {
+  const pulled: PulledImage[] = []
+  for (const name of images) {
+    const id = await pullImage(name, options, signal)
+    pulled.push({ name, id })
+    print(`${name}\t${id}`)
+  }
+  return pulled
+}
+
+async function pullImage(
   image: string,
   options: PullOptions,
   signal: AbortSignal,

@@ -12,7 +12,7 @@ import { systemClock } from '@skerry/base'
 import { createAuthority } from '@skerry/pki'
 import { startTestProxy } from '@skerry/testing'
 import { machineLine } from './machine-line.ts'
-import { siteWords, wayWords, type SiteWordsOptions } from '../../cmd/client/site-words.ts'
+import { siteWords, wayWords, type SiteWordsOptions } from '../client/clusters/site-words.ts'
 
 const execute = promisify(execFile)
 const token = 'abcdef.0123456789abcdef'

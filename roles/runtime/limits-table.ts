@@ -39,6 +39,10 @@ export const runtimeBounds = Object.freeze({
   roleSocket: Object.freeze({
     requestBytesMax: 4_096,
   }),
+  standardInput: Object.freeze({
+    /** The credentials for registries that a command reads from standard input, in bytes. */
+    bytesMax: 1024 * 1024,
+  }),
   wayToHub: Object.freeze({
     /**
      * The time for the proxy to answer, including its own connection, in milliseconds; proxies that resolve a

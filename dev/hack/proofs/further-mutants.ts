@@ -271,7 +271,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'nobody gets a certificate except with their own, and no system user gets one',
-    test: 'cmd/client/user-certificate.test.ts',
+    test: 'roles/client/login/user-certificate.test.ts',
     file: 'packages/gateway/login/certificate-renewal.ts',
     find: `if (!isUserOf(certificate, user)) throw refused('it names another user')
 `,

@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a way of a machine is refused with',
     test: 'roles/program/machine-line.test.ts',
-    file: 'cmd/flags/line-proxy.ts',
+    file: 'roles/program/line-proxy.ts',
     find: "  if (text.includes('@')) {",
     replace: '  if (false) {',
   },

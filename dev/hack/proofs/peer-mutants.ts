@@ -343,8 +343,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'the output of a machine does not steer the terminal of its reader',
-    test: 'cmd/client/edge-cluster-watch.test.ts',
-    file: 'cmd/client/plain-text.ts',
+    test: 'roles/client/edge-clusters/edge-cluster-watch.test.ts',
+    file: 'roles/client/text/plain-text.ts',
     find: `  return text.replaceAll(/\\p{Cc}+/gu, ' ')`,
     replace: '  return text',
   },

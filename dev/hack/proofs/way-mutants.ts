@@ -65,14 +65,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: 'one kubeconfig has the hub and every cluster that its user may reach, and no secret',
-    test: 'cmd/client/hub-kubeconfig.test.ts',
-    file: 'cmd/client/hub-kubeconfig.ts',
+    test: 'roles/client/kubeconfig/hub-kubeconfig.test.ts',
+    file: 'roles/client/kubeconfig/hub-kubeconfig.ts',
     find: 'await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o600 })',
     replace: 'await writeFile(next, stringify(config, { lineWidth: 0 }), { mode: 0o644 })',
   },
   {
     proof: 'a hub says where to log in only if configured to, and then to anybody',
-    test: 'cmd/client/login.test.ts',
+    test: 'roles/client/login/login.test.ts',
     file: 'roles/hub/parts/login.ts',
     find: `    return {}
   }
@@ -100,8 +100,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     proof: "a revocation uses the hub's clock, whatever the administrator's clock says",
-    test: 'cmd/client/cluster-commands.test.ts',
-    file: 'cmd/client/cluster-commands.ts',
+    test: 'cmd/commands/cluster-commands.test.ts',
+    file: 'roles/client/clusters/revoke-cluster.ts',
     find: 'return Number.isNaN(dateMs) ? Date.now() : dateMs',
     replace: 'return Date.now()',
   },
@@ -176,15 +176,15 @@ export const mutants: readonly Mutant[] = [
   {
     proof:
       'after one login kubectl reaches the hub and its clusters with tokens that renew themselves',
-    test: 'cmd/client/login.test.ts',
-    file: 'cmd/client/credential.ts',
+    test: 'roles/client/login/login.test.ts',
+    file: 'roles/client/login/credential.ts',
     find: 'tokens.expiresAtMs - leftMsMin > clock.now()',
     replace: 'tokens.expiresAtMs + 1e12 > clock.now()',
   },
   {
     proof: "a hub that names another hub's client gets no token that is valid there",
-    test: 'cmd/client/login.test.ts',
-    file: 'cmd/client/login.ts',
+    test: 'roles/client/login/login.test.ts',
+    file: 'roles/client/login/login.ts',
     find: `  requireSameFleet({ ...options, hub }, client, hubs)
 `,
     replace: '',

@@ -15,7 +15,7 @@ import {
 } from '@skerry/base'
 import { parseKubeconfig, resources } from '@skerry/client'
 import { startTestEtcd, until, whyNoEtcd, type TestEtcd } from '@skerry/testing'
-import { siteKubeconfig } from '../../../cmd/client/site-kubeconfig.ts'
+import { siteKubeconfig } from '../../client/kubeconfig/site-kubeconfig.ts'
 import { startTestMaster, type TestMaster } from '../../../testing/scenes/test-masters.ts'
 
 const skip = await whyNoEtcd()

@@ -6,7 +6,7 @@ import { linkedSignal, silentLogger, systemClock, type Logger } from '@skerry/ba
 import { resources } from '@skerry/client'
 import { openEtcdStore } from '@skerry/store'
 import { startTestEtcd, until, whyNoEtcd } from '@skerry/testing'
-import { rotateEncryption } from '../../../cmd/client/rotate-encryption.ts'
+import { rotateEncryption } from '../../client/site/rotate-encryption.ts'
 import { startTestMaster, type TestMaster } from '../../../testing/scenes/test-masters.ts'
 
 const skip = await whyNoEtcd()

@@ -1,0 +1,131 @@
+import { isIPv4 } from 'node:net'
+import { join } from 'node:path'
+import { InvalidArgumentError, type Command } from 'commander'
+import type { LogLevel } from '@skerry/base'
+import type { NodeOptions } from '../../roles/node/node.ts'
+import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
+import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
+import { runRole } from '../../roles/runtime/role-context.ts'
+import { collectTaint, type TaintFlag } from '../flags/node-flags.ts'
+import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
+
+/** Adds the role that runs pods. */
+export function addNodeCommand(program: Command): void {
+  role(program.command('node'))
+    .description('Run a node: containerd, pods, service network; a token joins it to a site')
+    .option('--data-dir <path>', 'directory for its state', `${dataDirectoryDefault}/node`)
+    .option(
+      '--run-dir <path>',
+      'directory for sockets and other files that must not survive a reboot; on a tmpfs',
+      '/run/skerry/node',
+    )
+    .option('--node-name <name>', 'its name in the cluster (default: the host name)')
+    .option('--node-ip <ip>', 'its address in the cluster (default: the first interface)')
+    .option(
+      '--server <url>',
+      'address of the control plane; only to join (repeatable: the next one is tried if one does not answer)',
+      toServers,
+      [],
+    )
+    .option('--token-file <path>', 'file with the bootstrap token; only to join')
+    .option('--ca-hash <hash>', 'sha256:<hex> of the control plane; only to join')
+    .option('--label <key=value>', 'label of the node (repeatable)', collect, [])
+    .option(
+      '--taint <key=value:effect>',
+      'taint with which the node registers, once (repeatable)',
+      collectTaint,
+      [],
+    )
+    .option(
+      '--reserved-address <ip>',
+      'address that no service may take, such as that of the hub (repeatable)',
+      toAddresses,
+      [],
+    )
+    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
+    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
+    .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
+    .option('--kubelet-port <number>', 'port for logs and exec', toPort, 10_250)
+    .option('--max-pods <number>', 'pods that it runs at most', toPods, 110)
+    .option(
+      '--registry-dir <path>',
+      "containerd's settings of registries, hosts.toml by host (default: <data-dir>/registries)",
+    )
+    .option('--preload-dir <path>', 'image archives imported at start (default: <data-dir>/images)')
+    .option('--stop-pods', 'end the pods when the node is stopped')
+    .addHelpText(
+      'after',
+      example('skerry node --server https://10.0.0.5:6443 --token-file token --ca-hash sha256:…'),
+    )
+    .action(async (options: NodeFlags) => {
+      const { runNode } = await import('../../roles/node/node.ts')
+      await runRole('node', options.logLevel, (context) => runNode(nodeOptionsOf(options), context))
+    })
+}
+
+function nodeOptionsOf(flags: NodeFlags): NodeOptions {
+  const { dataDir, runDir, nodeIp, kubeletPort, server: servers, tokenFile, caHash } = flags
+  const { clusterCidr, serviceCidr, clusterDomain, reservedAddress: reservedAddresses } = flags
+  return {
+    dataDir,
+    runDir,
+    nodeName: flags.nodeName ?? defaultNodeName(),
+    nodeIp,
+    joining: { servers, tokenFile, caHash },
+    registration: { labels: Object.fromEntries(flags.label.map(toLabel)), taints: flags.taint },
+    network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
+    kubeletPort,
+    podsMax: flags.maxPods,
+    preloadDir: flags.preloadDir ?? join(dataDir, 'images'),
+    ...(flags.registryDir === undefined ? {} : { registryDir: flags.registryDir }),
+    stopsPods: flags.stopPods === true,
+  }
+}
+
+function toServers(text: string, previous: string[]): string[] {
+  if (URL.parse(text)?.protocol === 'https:') return [...previous, text]
+  throw new InvalidArgumentError('give a URL like https://10.0.0.5:6443')
+}
+
+/** Parses addresses; services are served at IPv4 addresses only. */
+function toAddresses(text: string, previous: string[]): string[] {
+  if (isIPv4(text)) return [...previous, text]
+  throw new InvalidArgumentError('give an IPv4 address, e.g. 198.51.100.7')
+}
+
+function toLabel(text: string): [string, string] {
+  const [key = '', value = ''] = text.split('=')
+  return [key, value]
+}
+
+interface JoiningFlags {
+  server: string[]
+  tokenFile: string | undefined
+  caHash: string | undefined
+}
+
+/** The ranges and the domain of a cluster, as a site and its nodes have them. */
+interface NetworkFlags {
+  clusterCidr: string
+  serviceCidr: string
+  clusterDomain: string
+}
+
+interface RegistrationFlags {
+  label: string[]
+  taint: readonly TaintFlag[]
+}
+
+interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags {
+  dataDir: string
+  runDir: string
+  nodeName: string | undefined
+  nodeIp: string | undefined
+  reservedAddress: string[]
+  kubeletPort: number
+  maxPods: number
+  preloadDir: string | undefined
+  registryDir: string | undefined
+  stopPods: boolean | undefined
+  logLevel: LogLevel
+}

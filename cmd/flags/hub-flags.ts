@@ -1,0 +1,112 @@
+/** The words that only a hub has. */
+import { stat } from 'node:fs/promises'
+import { InvalidArgumentError, type Command } from 'commander'
+import type { TrustedProxies } from '@skerry/apiserver'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
+import { registrationDefaults } from '../../roles/hub/limits-table.ts'
+import { collect } from './option-values.ts'
+
+export function withLoginOptions(command: Command): Command {
+  return command
+    .option(
+      '--login-client-id <id>',
+      'public client for "skerry login", an audience of a configured issuer',
+    )
+    .option('--login-scope <scope>', 'scope that "skerry login" requests (repeatable)', collect, [])
+    .option(
+      '--renew-user-certificates',
+      "let users' certificates of this hub's authority renew themselves (default: they expire)",
+    )
+}
+
+export interface RegistrationFlags {
+  requireAcceptance: boolean | undefined
+  reEnrolmentGrace: number | undefined
+}
+
+export function withRegistrationOptions(command: Command): Command {
+  return command
+    .option(
+      '--require-acceptance',
+      'no agent registers until "skerry cluster accept" accepts it, whatever its token allows',
+    )
+    .option(
+      '--re-enrolment-grace <duration>',
+      'time after its expiry in which a certificate still renews itself, e.g. 12h; 0 for never (default: 30d)',
+      toGraceMs,
+    )
+}
+
+export function registrationRulesOf(flags: RegistrationFlags): RegistrationRules {
+  const { requireAcceptance = false } = flags
+  const { reEnrolmentGrace = registrationDefaults.reEnrolmentGraceMs } = flags
+  return { requiresAcceptance: requireAcceptance, reEnrolmentGraceMs: reEnrolmentGrace }
+}
+
+const dayMs = 24 * 3_600_000
+
+function toGraceMs(text: string): number {
+  const [, count, unit] = /^(\d{1,5})(d|h|m|s)?$/.exec(text) ?? []
+  const unitMs = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000 }[unit ?? '']
+  if (count === '0' || (count !== undefined && unitMs !== undefined)) {
+    return Number(count) * (unitMs ?? 0)
+  }
+  throw new InvalidArgumentError('use a number with d, h, m or s, e.g. 30d; or 0')
+}
+
+export interface ProxyProtocolFlags {
+  proxyProtocolFrom: string[]
+}
+
+export function withProxyProtocol(command: Command): Command {
+  return command.option(
+    '--proxy-protocol-from <cidr>',
+    'connections from this range start with a PROXY header, which names the client (repeatable)',
+    collect,
+    [],
+  )
+}
+
+/** Resolves undefined if no proxy is trusted. Throws ExpectedError. */
+export async function proxiesOf({
+  proxyProtocolFrom: ranges,
+}: ProxyProtocolFlags): Promise<TrustedProxies | undefined> {
+  if (ranges.length === 0) return undefined
+  const { trustedProxies } = await import('@skerry/apiserver')
+  try {
+    return trustedProxies(ranges)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    const text = `Cannot use --proxy-protocol-from: ${cause.message}`
+    throw new ExpectedError(text, exitCodes.usage, { cause })
+  }
+}
+
+/** The directories in which a hub looks for offline packages. */
+export interface HubPackageFlags {
+  package: string[]
+}
+
+export function withHubPackages(command: Command): Command {
+  return command.option(
+    '--package <directory>',
+    'offline package for machines without mirrors, or a directory with several (repeatable)',
+    collect,
+    [],
+  )
+}
+
+/** Resolves with the directories. Throws an ExpectedError if one of them is not one. */
+export async function packageDirectoriesOf(flags: HubPackageFlags): Promise<string[]> {
+  for (const path of flags.package) {
+    const isDirectory = await stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    )
+    if (isDirectory) continue
+    const text = `Cannot use --package ${path}: it is not a directory; "skerry package create" makes one`
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  return flags.package
+}

@@ -1,0 +1,144 @@
+/** The words that only a site has. */
+import { join } from 'node:path'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { ExpectedError, exitCodes } from '@skerry/base'
+import { parseEndpoint } from '../../roles/admin/control-plane-endpoint.ts'
+import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
+import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
+import { toUrls } from './control-plane-flags.ts'
+import { collect } from './option-values.ts'
+
+export interface EdgeAppsFlags {
+  edgeApps: string[] | undefined
+}
+
+/** The systems whose kinds a site can serve. They stand here so that the command loads none of their code. */
+const edgeSystems: readonly string[] = ['superedge', 'kubeedge', 'openyurt']
+
+export function withEdgeApps(command: Command): Command {
+  const text = `serve kinds of these systems for applications in groups of nodes: ${edgeSystems.join(', ')}`
+  const option = new Option('--edge-apps <systems>', text).argParser(toEdgeSystems)
+  return command.addOption(option.conflicts('disableControllerManager'))
+}
+
+function toEdgeSystems(text: string): string[] {
+  const systems = text.split(',').filter((part) => part !== '')
+  const unknown = systems.find((each) => !edgeSystems.includes(each))
+  if (unknown === undefined && systems.length > 0) return systems
+  throw new InvalidArgumentError(`give one or more of ${edgeSystems.join(', ')}`)
+}
+
+/** The words for an etcd that a site serves to others; it has nothing to do with the site's own state. */
+export interface ServedEtcdFlags {
+  serveEtcd: string[] | undefined
+  serveEtcdCertFile: string | undefined
+  serveEtcdKeyFile: string | undefined
+  serveEtcdTrustedCaFile: string | undefined
+  serveEtcdClientCertAllowedCn: string[]
+}
+
+export function withServedEtcd(command: Command): Command {
+  return command
+    .option(
+      '--serve-etcd <urls>',
+      'serve etcd’s API to programs on this node, from a store of their own in this process: https://<ip>:<port>, unix:///<path>, or http:// on loopback',
+      toUrls,
+    )
+    .option('--serve-etcd-cert-file <path>', 'its certificate, PEM')
+    .option('--serve-etcd-key-file <path>', 'its key, PEM')
+    .option(
+      '--serve-etcd-trusted-ca-file <path>',
+      'authorities that must have issued its clients’ certificates, PEM',
+    )
+    .option(
+      '--serve-etcd-client-cert-allowed-cn <name>',
+      'only certificates with this common name are good (repeatable)',
+      collect,
+      [],
+    )
+}
+
+/** Returns undefined if none is to be served. Throws ExpectedError for words that do not fit together. */
+export function servedEtcdOf(
+  flags: ServedEtcdFlags,
+  siteDirectory: string,
+): EtcdRoleOptions | undefined {
+  const certificates = {
+    certFile: flags.serveEtcdCertFile,
+    keyFile: flags.serveEtcdKeyFile,
+    trustedCaFile: flags.serveEtcdTrustedCaFile,
+    allowedNames: flags.serveEtcdClientCertAllowedCn,
+  }
+  if (flags.serveEtcd === undefined) {
+    const { allowedNames, ...files } = certificates
+    if (allowedNames.length === 0 && Object.values(files).every((file) => file === undefined)) {
+      return undefined
+    }
+    const text = 'Cannot start: the options --serve-etcd-… belong to --serve-etcd'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  return {
+    dataDir: join(siteDirectory, 'served-etcd'),
+    name: 'default',
+    listenUrls: flags.serveEtcd,
+    advertiseUrls: undefined,
+    certificates,
+    limits: {},
+    keepMs: undefined,
+  }
+}
+
+export interface FrontProxyFlags {
+  requestheaderClientCaFile: string | undefined
+  requestheaderAllowedNames: readonly string[] | undefined
+  requestheaderUsernameHeaders: readonly string[] | undefined
+  requestheaderUidHeaders: readonly string[] | undefined
+  requestheaderGroupHeaders: readonly string[] | undefined
+  requestheaderExtraHeadersPrefix: readonly string[] | undefined
+}
+
+export function withFrontProxyOptions(command: Command): Command {
+  return command
+    .addOption(frontProxyOption('client-ca-file <path>', 'authority of front proxies, PEM'))
+    .addOption(frontProxyOption('allowed-names <names>', 'their common names', toList))
+    .addOption(frontProxyOption('username-headers <names>', 'headers that name the user', toList))
+    .addOption(frontProxyOption('uid-headers <names>', 'headers with the UID', toList))
+    .addOption(frontProxyOption('group-headers <names>', 'headers with the groups', toList))
+    .addOption(
+      frontProxyOption('extra-headers-prefix <texts>', 'prefix of headers with extras', toList),
+    )
+}
+
+/**
+ * Returns an option with kube-apiserver's name; without these options the site's own front proxy authority is
+ * used.
+ */
+function frontProxyOption(
+  flags: string,
+  description: string,
+  parse: (text: string) => unknown = (text) => text,
+): Option {
+  return new Option(`--requestheader-${flags}`, `front proxies: ${description}`).argParser(parse)
+}
+
+function toList(text: string): string[] {
+  return text.split(',').filter((part) => part !== '')
+}
+
+export function frontProxyOf(flags: FrontProxyFlags): FrontProxyOptions {
+  return {
+    clientCaFile: flags.requestheaderClientCaFile,
+    allowedNames: flags.requestheaderAllowedNames,
+    usernameHeaders: flags.requestheaderUsernameHeaders,
+    uidHeaders: flags.requestheaderUidHeaders,
+    groupHeaders: flags.requestheaderGroupHeaders,
+    extraHeadersPrefixes: flags.requestheaderExtraHeadersPrefix,
+  }
+}
+
+/** Parses the address before the masters of a site. */
+export function toEndpoint(text: string): string {
+  const endpoint = parseEndpoint(text)
+  if (endpoint !== undefined) return endpoint
+  throw new InvalidArgumentError('give a host and a port, e.g. 10.0.0.9 or api.example.com:443')
+}
