@@ -23,8 +23,11 @@ export interface SiteTerm extends OpenSite {
 /** The message of a ComponentStatus for a component that does not run in this process. */
 export const elsewhere = 'not part of this process'
 
+/** Called at the beginning of each term. Returns the work that continues until its end. */
+export type LeadTerm = (term: SiteTerm) => readonly Task[]
+
 /** One subject of a site, in a file of parts/. */
 export interface SitePart extends PlanePart<OpenSite> {
-  /** Called at the beginning of each term. Returns the work that continues until its end. */
-  leads?(term: SiteTerm): readonly Task[]
+  /** Called once, when the site is open; everything that its terms share is made here. */
+  leads?(site: OpenSite): Promise<LeadTerm> | LeadTerm
 }

@@ -13,17 +13,18 @@ export function controllers(
   others: readonly SitePart[],
 ): SitePart {
   if (isDisabled) return { componentFaults: { 'controller-manager': elsewhere } }
-  // A master that leads again goes on counting.
-  let metrics: ReturnType<typeof createControllerMetrics> | undefined
   return {
-    leads(term) {
-      const { cluster, informers, events, context } = term
-      const { clock, random, log } = context
-      const configured = others.flatMap((part) => part.controllers?.(term) ?? [])
-      metrics ??= createControllerMetrics(context.metrics)
-      const deps = { cluster, informers, events, clock, random, log, metrics }
-      const all = [...namedControllers('all'), ...configured]
-      return [(scope) => runControllers(all, deps, scope)]
+    leads(site) {
+      // A master that leads again goes on counting.
+      const metrics = createControllerMetrics(site.context.metrics)
+      return (term) => {
+        const { cluster, informers, events, context } = term
+        const { clock, random, log } = context
+        const configured = others.flatMap((part) => part.controllers?.(term) ?? [])
+        const deps = { cluster, informers, events, clock, random, log, metrics }
+        const all = [...namedControllers('all'), ...configured]
+        return [(scope) => runControllers(all, deps, scope)]
+      }
     },
   }
 }

@@ -9,7 +9,7 @@ import {
   type Leadership,
 } from '@skerry/controller-runtime'
 import { siteBounds } from '../limits-table.ts'
-import type { OpenSite, SitePart, SiteTerm } from '../contract/site-part.ts'
+import type { LeadTerm, OpenSite, SitePart, SiteTerm } from '../contract/site-part.ts'
 import { siteUser, userAgent } from './site-user.ts'
 
 export interface LedPrograms {
@@ -25,11 +25,13 @@ const { acquirePeriodMs, repairMs } = siteBounds.leadership
 export function leadership(programs: LedPrograms, parts: readonly SitePart[]): SitePart {
   const { hasControllers, hasScheduler, isShared } = programs
   return {
-    tasks(site) {
+    async tasks(site) {
       const { clock, random, log } = site.context
       const repair = (scope: AbortSignal): Promise<never> => repairForever(site, clock, scope)
       // Repairs compare what they change, so that any number of masters may make them.
       if (!hasControllers && !hasScheduler) return [repair]
+      const leads: LeadTerm[] = []
+      for (const part of parts) if (part.leads) leads.push(await part.leads(site))
       const act = async (scope: AbortSignal, held?: Leadership): Promise<void> => {
         const term = openTerm(site, held)
         const { informers, events } = term
@@ -37,7 +39,7 @@ export function leadership(programs: LedPrograms, parts: readonly SitePart[]): S
           (each) => informers.run(each),
           (each) => events.run(each),
           repair,
-          ...parts.flatMap((part) => part.leads?.(term) ?? []),
+          ...leads.flatMap((lead) => lead(term)),
         ])
         scope.throwIfAborted()
       }

@@ -13,15 +13,13 @@ export interface SchedulerOptions {
 /** Binds pods to nodes. */
 export function scheduler({ isDisabled, configFile }: SchedulerOptions): SitePart {
   if (isDisabled) return { componentFaults: { scheduler: elsewhere } }
-  let scheduling: Awaited<ReturnType<typeof configurationOf>> = {}
   return {
-    async tasks({ context: { clock } }) {
-      scheduling = await configurationOf(configFile, clock)
-      return []
-    },
-    leads({ cluster, informers, events, context: { clock, random, log } }) {
-      const deps = { cluster, informers, events, clock, random, log, host: hostname() }
-      return [(scope) => runScheduler({ ...deps, ...scheduling }, scope)]
+    async leads({ context }) {
+      const scheduling = await configurationOf(configFile, context.clock)
+      return ({ cluster, informers, events, context: { clock, random, log } }) => {
+        const deps = { cluster, informers, events, clock, random, log, host: hostname() }
+        return [(scope) => runScheduler({ ...deps, ...scheduling }, scope)]
+      }
     },
   }
 }
