@@ -11,5 +11,6 @@ export {
   consoleTarget,
   type ReadConsoleFile,
 } from './files/files-route.ts'
+export { jsonAnswer } from './request/json-answer.ts'
 export { readJsonBody } from './request/json-body.ts'
 export { createConsoleRoutes, type ConsoleRoutes } from './console-routes.ts'

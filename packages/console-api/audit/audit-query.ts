@@ -1,5 +1,6 @@
 import { StatusError } from '@skerry/api'
 import { consoleBounds } from '../limits-table.ts'
+import { limitIn, requireKnown } from '../request/query-checks.ts'
 
 /** The lines that a user asks for. Times are of the ends of requests, in milliseconds since the Unix epoch. */
 export interface AuditQuery {
@@ -12,15 +13,12 @@ export interface AuditQuery {
   readonly limit: number
 }
 
-const { limitDefault, limitMax, textCharsMax } = consoleBounds.auditSearch
+const { textCharsMax, ...limits } = consoleBounds.auditSearch
 const names = new Set(['since', 'until', 'user', 'cluster', 'verb', 'resource', 'limit'])
 
-/** Throws BadRequest. An unknown or repeated parameter is refused, or its answer would look filtered. */
+/** Throws BadRequest. */
 export function readAuditQuery(query: URLSearchParams): AuditQuery {
-  for (const name of query.keys()) {
-    if (!names.has(name)) throw refused(`there is no parameter "${name.slice(0, 64)}"`)
-    if (query.getAll(name).length > 1) throw refused(`${name} is there twice`)
-  }
+  requireKnown(query, names, refused)
   return {
     sinceMs: timeOf('since', query) ?? Number.NEGATIVE_INFINITY,
     untilMs: timeOf('until', query) ?? Number.POSITIVE_INFINITY,
@@ -28,7 +26,7 @@ export function readAuditQuery(query: URLSearchParams): AuditQuery {
     cluster: textOf('cluster', query),
     verb: textOf('verb', query)?.toLowerCase(),
     resource: textOf('resource', query)?.toLowerCase(),
-    limit: limitOf(query),
+    limit: limitIn(query, limits, refused),
   }
 }
 
@@ -45,14 +43,6 @@ function timeOf(name: string, query: URLSearchParams): number | undefined {
   const ms = isTime ? Date.parse(text) : Number.NaN
   if (Number.isNaN(ms)) throw refused(`${name} must be a time like 2026-01-31T08:00:00Z`)
   return ms
-}
-
-function limitOf(query: URLSearchParams): number {
-  const text = textOf('limit', query)
-  if (text === undefined) return limitDefault
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= limitMax) return limit
-  throw refused(`limit must be a whole number from 1 to ${limitMax}`)
 }
 
 function refused(why: string): StatusError {

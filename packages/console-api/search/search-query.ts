@@ -1,5 +1,6 @@
 import { StatusError } from '@skerry/api'
 import { consoleBounds } from '../limits-table.ts'
+import { limitIn, requireKnown } from '../request/query-checks.ts'
 
 /** A user's question to all clusters. */
 export interface SearchQuery {
@@ -18,10 +19,7 @@ const parameters = new Set(['q', 'kinds', 'limit'])
 
 /** Throws BadRequest. */
 export function readSearchQuery(query: URLSearchParams): SearchQuery {
-  for (const name of query.keys()) {
-    if (!parameters.has(name)) throw refused(`there is no parameter "${name.slice(0, 64)}"`)
-    if (query.getAll(name).length > 1) throw refused(`${name} is there twice`)
-  }
+  requireKnown(query, parameters, refused)
   const text = (query.get('q') ?? '').trim()
   if (text.length < bounds.textCharsMin || text.length > bounds.textCharsMax) {
     throw refused(`q must have ${bounds.textCharsMin} to ${bounds.textCharsMax} characters`)
@@ -31,7 +29,7 @@ export function readSearchQuery(query: URLSearchParams): SearchQuery {
     text: isSelector ? text : text.toLowerCase(),
     isSelector,
     kinds: kindsOf(query.get('kinds') ?? ''),
-    limit: limitOf(query.get('limit') ?? ''),
+    limit: limitIn(query, bounds, refused),
   }
 }
 
@@ -44,13 +42,6 @@ function kindsOf(text: string): readonly string[] {
   const wrong = kinds.find((each) => !kind.test(each))
   if (wrong === undefined) return kinds
   throw refused(`"${wrong.slice(0, 64)}" is not a kind like v1/pods or apps/v1/deployments`)
-}
-
-function limitOf(text: string): number {
-  if (text === '') return bounds.limitDefault
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= bounds.limitMax) return limit
-  throw refused(`limit must be a whole number from 1 to ${bounds.limitMax}`)
 }
 
 function refused(why: string): StatusError {

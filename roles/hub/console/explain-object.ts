@@ -1,8 +1,9 @@
 import { StatusError } from '@skerry/api'
 import type { ApiAnswer, AuthorizedRequest } from '@skerry/apiserver'
 import { explain } from '@skerry/propagation'
+import { jsonAnswer } from '@skerry/console-api'
 import type { OpenHub } from '../contract/hub-part.ts'
-import { answerOnce, hubOf } from './user-hub.ts'
+import { hubOf } from './user-hub.ts'
 
 /** Answers why the object that a request names is where it is, with the rights of its asker. */
 export async function explainObject(
@@ -20,5 +21,5 @@ export async function explainObject(
     namespace: of('namespace') || 'default',
   }
   const { clock } = hub.context
-  return answerOnce(200, await explain({ hub: hubOf(hub, user), clock }, ref, signal))
+  return jsonAnswer(200, await explain({ hub: hubOf(hub, user), clock }, ref, signal))
 }

@@ -1,9 +1,10 @@
 import type { Route } from '@skerry/apiserver'
 import { validityOf } from '@skerry/pki'
+import { jsonAnswer } from '@skerry/console-api'
 import { advertised } from '../../runtime/host-addresses.ts'
 import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
-import { answerOnce, asksAsUser, notAllowed } from './user-hub.ts'
+import { asksAsUser, notAllowed } from './user-hub.ts'
 
 const infoPath = '/hub/v1/hub'
 
@@ -39,7 +40,7 @@ export function hubInfoRoute({ server, presentPki, connections }: OpenHub): Rout
         },
         replica: connections.replicas.self()?.id ?? null,
       }
-      return answerOnce(200, answer)
+      return jsonAnswer(200, answer)
     },
   }
 }

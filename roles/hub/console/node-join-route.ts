@@ -2,11 +2,11 @@ import { StatusError, validateLabels, type JsonObject } from '@skerry/api'
 import type { Route } from '@skerry/apiserver'
 import { ExpectedError, linkedSignal, type Clock } from '@skerry/base'
 import { createCluster, type ClusterClient, type Transport } from '@skerry/client'
-import { readJsonBody } from '@skerry/console-api'
+import { jsonAnswer, readJsonBody } from '@skerry/console-api'
 import type { OpenHub } from '../contract/hub-part.ts'
 import type { PinnedScript } from '../../program/machine-line.ts'
 import { hubBounds } from '../limits-table.ts'
-import { answerOnce, asksAsUser, consoleAgent, notAllowed } from './user-hub.ts'
+import { asksAsUser, consoleAgent, notAllowed } from './user-hub.ts'
 
 const joinPath = /^\/hub\/v1\/clusters\/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/node-join-command$/
 
@@ -46,7 +46,7 @@ export function nodeJoinRoute({ server, context: { clock, log } }: OpenHub): Rou
       using scope = linkedSignal(signal)
       const late = new StatusError('Timeout', `Cannot ${doing}: "${name}" did not answer in time`)
       using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
-      return answerOnce(201, await makeCommand(site, asked, { clock, name }, scope.signal))
+      return jsonAnswer(201, await makeCommand(site, asked, { clock, name }, scope.signal))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { StatusError, type KubeObject } from '@skerry/api'
 import type { AuthorizedRequest, Route } from '@skerry/apiserver'
 import type { ClusterClient, TypedResource } from '@skerry/client'
-import { readJsonBody } from '@skerry/console-api'
+import { jsonAnswer, readJsonBody } from '@skerry/console-api'
 import { clusterResource } from '@skerry/fleet-kinds'
 import {
   clusterOverridePolicyResource,
@@ -11,7 +11,7 @@ import {
 } from '@skerry/karmada-kinds'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { hubBounds } from '../limits-table.ts'
-import { answerOnce, asksAsUser, hubOf, notAllowed } from './user-hub.ts'
+import { asksAsUser, hubOf, notAllowed } from './user-hub.ts'
 
 const previewPath = '/hub/v1/policy-preview'
 const doing = 'preview a policy'
@@ -39,7 +39,7 @@ export function previewRoute(hub: OpenHub): Route {
       if (info.method !== 'GET' && info.method !== 'POST') throw notAllowed()
       const kind = info.query.get('kind') ?? ''
       const replicas = readReplicas(info.query.get('replicas') ?? '')
-      return answerOnce(
+      return jsonAnswer(
         200,
         await previewOf(hubOf(hub, user), kind, { admitted, replicas }, signal),
       )

@@ -1,10 +1,10 @@
 import { StatusError, type JsonObject } from '@skerry/api'
 import type { AuthorizedRequest, Route } from '@skerry/apiserver'
-import { readJsonBody } from '@skerry/console-api'
+import { jsonAnswer, readJsonBody } from '@skerry/console-api'
 import { decideRegistration, pendingRegistrations } from '@skerry/membership'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { hubBounds } from '../limits-table.ts'
-import { answerOnce, asksAsUser, hubOf, notAllowed } from './user-hub.ts'
+import { asksAsUser, hubOf, notAllowed } from './user-hub.ts'
 
 const listPath = '/hub/v1/registrations'
 const onePath = /^\/hub\/v1\/registrations\/([a-z0-9][-a-z0-9.]{0,252})$/
@@ -26,7 +26,7 @@ export function registrationsRoute(hub: OpenHub): Route {
       if (info.method !== expected) throw notAllowed()
       if (request !== undefined) return decide(hub, admitted, request)
       const registrations = await pendingRegistrations(hubOf(hub, user), signal)
-      return answerOnce(200, { registrations })
+      return jsonAnswer(200, { registrations })
     },
   }
 }
@@ -58,7 +58,7 @@ async function decide(
   const nowMs = hub.context.clock.now()
   await decideRegistration(own, { request, accepts: asked.accepts, nowMs }, signal)
   const { cluster, fingerprint } = found
-  return answerOnce(200, { cluster, request, fingerprint, accepted: asked.accepts })
+  return jsonAnswer(200, { cluster, request, fingerprint, accepted: asked.accepts })
 }
 
 /** The fingerprint is the one that the person saw. */

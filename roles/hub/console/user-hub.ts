@@ -1,5 +1,5 @@
 import { StatusError } from '@skerry/api'
-import type { ApiAnswer, Authorizer, UserInfo } from '@skerry/apiserver'
+import type { Authorizer, UserInfo } from '@skerry/apiserver'
 import { createCluster, type ClusterClient } from '@skerry/client'
 import { version } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
@@ -28,19 +28,6 @@ export function asksAsUser(
       return { verdict: isAsked && isKnown ? 'allow' : 'no-opinion', reason: '' }
     },
   })
-}
-
-/** Returns an answer that nobody may keep, because some have a secret. */
-export function answerOnce(status: number, value: object): ApiAnswer {
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-    body: Buffer.from(`${JSON.stringify(value)}\n`),
-  }
 }
 
 export function notAllowed(): StatusError {

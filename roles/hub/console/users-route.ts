@@ -1,11 +1,11 @@
 import { StatusError, type JsonObject } from '@skerry/api'
 import type { AuthorizedRequest, Route } from '@skerry/apiserver'
 import { ExpectedError } from '@skerry/base'
-import { readJsonBody } from '@skerry/console-api'
+import { jsonAnswer, readJsonBody } from '@skerry/console-api'
 import { usersNamespace } from '@skerry/fleet-kinds'
 import type { OpenHub } from '../contract/hub-part.ts'
 import { hubBounds } from '../limits-table.ts'
-import { answerOnce, asksAsUser, hubOf, notAllowed } from './user-hub.ts'
+import { asksAsUser, hubOf, notAllowed } from './user-hub.ts'
 
 const usersPath = '/hub/v1/users'
 const doing = 'add user'
@@ -25,7 +25,7 @@ export function usersRoute(hub: OpenHub): Route {
       if (info.method === 'POST') return addUser(hub, admitted)
       if (info.method !== 'GET') throw notAllowed()
       const { listUserTokens } = await import('../../admin/user-tokens.ts')
-      return answerOnce(200, { users: await listUserTokens(hubOf(hub, user), signal) })
+      return jsonAnswer(200, { users: await listUserTokens(hubOf(hub, user), signal) })
     },
   }
 }
@@ -40,7 +40,7 @@ async function addUser(hub: OpenHub, admitted: AuthorizedRequest) {
   const { createUserToken } = await import('../../admin/user-tokens.ts')
   const nowMs = hub.context.clock.now()
   try {
-    return answerOnce(201, await createUserToken(hubOf(hub, user), asked, nowMs, signal))
+    return jsonAnswer(201, await createUserToken(hubOf(hub, user), asked, nowMs, signal))
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error
     throw new StatusError('BadRequest', error.message, { cause: error })
