@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { formatDifference } from '../compare.ts'
+import { compareCheckpoints, readGolden, type StoryDifference } from './corpus.ts'
+import type { StoryExplanation } from './explained-differences.ts'
+import { playStory } from './play-story.ts'
+import type { StoryWorld } from './story-world.ts'
+import type { Story } from './story.ts'
+
+interface Replay {
+  /** Starts the world, or returns the one that runs: each story has its own namespace and deletes what it creates. */
+  readonly world: () => Promise<StoryWorld>
+  readonly explanationOf: (difference: StoryDifference) => StoryExplanation | undefined
+  /** Gets the names of the explanations that were needed. */
+  readonly used: Set<string>
+  /** The directory of the recordings. If omitted, those of upstream's controllers. */
+  readonly root?: string
+}
+
+/** Plays a story in our world, and fails with every difference from its recording that nothing explains. */
+export async function replayStory(
+  story: Story,
+  { world, explanationOf, used, root }: Replay,
+): Promise<void> {
+  const golden = readGolden(story.name, root)
+  assert.deepEqual(
+    golden.map(({ name }) => name),
+    story.chapters.map(({ name }) => name),
+    'the recording is of this story',
+  )
+  const played = await playStory(story, await world())
+  const found = compareCheckpoints(story.name, golden, played).filter((difference) => {
+    const explanation = explanationOf(difference)
+    if (explanation) used.add(explanation.name)
+    return !explanation
+  })
+  const shown = found.map(({ chapter, object, ...each }) =>
+    formatDifference({ exchange: `${chapter} · ${object}`, ...each }),
+  )
+  assert.equal(shown.join('\n'), '')
+}
