@@ -137,6 +137,30 @@ export const leaveOut: Plugin = {
 }
 
 /**
+ * zod's way to JSON Schema, which no code here calls: 26 kB in each role that checks a file. Each schema asks for these
+ * functions when it is made, and calls them only when somebody asks it for its JSON Schema.
+ */
+const jsonSchemaFile =
+  /node_modules\/zod\/v4\/core\/(to-json-schema|json-schema-(generator|processors))\.js$/
+
+/** Leaves JSON Schema out of zod; a call throws. */
+export const leaveOutJsonSchema: Plugin = {
+  name: 'leave-out-json-schema',
+  setup(build) {
+    build.onLoad({ filter: jsonSchemaFile }, ({ path }) => {
+      const text = JSON.stringify(`Cannot use zod/${basename(path)}: it is not in the bundle`)
+      const lines = [
+        `const fail=()=>{throw new Error(${text})}`,
+        'export const toJSONSchema=fail,JSONSchemaGenerator=fail',
+        'export const createToJSONSchemaMethod=()=>fail',
+        'export const createStandardJSONSchemaMethod=()=>fail',
+      ]
+      return { contents: lines.join('\n'), loader: 'js' }
+    })
+  },
+}
+
+/**
  * Gives two files of ssh2 the directory that they ask for when they load, without using it, and that a module
  * without CommonJS lacks.
  */
