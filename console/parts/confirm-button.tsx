@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { DeedState } from '../data/use-deed.ts'
 import { useTexts } from '../words/language.ts'
+import { CopyButton } from './copy-button.tsx'
 import { FaultLine } from './fault-line.tsx'
 import { TextField } from './text-field.tsx'
 import { partTexts } from './texts.ts'
@@ -10,6 +11,10 @@ interface ConfirmButtonProps {
   readonly label: string
   /** A person types this name; if omitted, a click is enough. */
   readonly name?: string
+  /** The same deed as a line for a shell. */
+  readonly line?: string
+  /** False for a deed that can be taken back. If omitted, it cannot. */
+  readonly isBad?: boolean
   readonly deed: DeedState
   readonly act: () => Promise<void>
   /** Called when it is done. */
@@ -18,12 +23,16 @@ interface ConfirmButtonProps {
   readonly children?: React.ReactNode
 }
 
-/** A button for something that cannot be taken back: it names the consequences, and asks for the name. */
+/** A button that does something only when that is confirmed: it names the consequences, and may ask for the name. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button type="button" className="button is-bad" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className={props.isBad === false ? 'button' : 'button is-bad'}
+        onClick={() => setOpen(true)}
+      >
         {props.label}
       </button>
       {isOpen ? <ConfirmDialog {...props} onClose={() => setOpen(false)} /> : undefined}
@@ -35,7 +44,8 @@ interface ConfirmDialogProps extends ConfirmButtonProps {
   readonly onClose: () => void
 }
 
-function ConfirmDialog({ label, name, deed, act, onDone, children, onClose }: ConfirmDialogProps) {
+function ConfirmDialog(props: ConfirmDialogProps) {
+  const { label, name, line, isBad = true, deed, act, onDone, children, onClose } = props
   const texts = useTexts(partTexts)
   const dialog = useRef<HTMLDialogElement>(null)
   const [typed, setTyped] = useState('')
@@ -62,9 +72,19 @@ function ConfirmDialog({ label, name, deed, act, onDone, children, onClose }: Co
         {name === undefined ? undefined : (
           <TextField label={texts.typeName(name)} value={typed} onChange={setTyped} />
         )}
+        {line === undefined ? undefined : (
+          <p className="command">
+            <code>{line}</code>
+            <CopyButton text={line} />
+          </p>
+        )}
         <FaultLine fault={deed.fault} />
         <p className="empty-actions">
-          <button type="submit" className="button is-bad" disabled={!isMeant || deed.isBusy}>
+          <button
+            type="submit"
+            className={`button ${isBad ? 'is-bad' : 'is-main'}`}
+            disabled={!isMeant || deed.isBusy}
+          >
             {label}
           </button>
           <button type="button" className="button" onClick={() => dialog.current?.close()}>

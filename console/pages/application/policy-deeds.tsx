@@ -6,10 +6,11 @@ import type { ExplainedPolicy } from '../../data/explanation.ts'
 import { askHub, askJson } from '../../data/hub-request.ts'
 import { claimant, claimLabel, policyObject } from '../../data/policy-names.ts'
 import { useMay } from '../../data/rights.ts'
+import { useDeed } from '../../data/use-deed.ts'
 import { useWatchedObject } from '../../data/use-watched-object.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
-import { DeedButton } from '../../parts/deed-button.tsx'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { WordMark } from '../../parts/state-mark.tsx'
 import { TextField } from '../../parts/text-field.tsx'
 import { useTexts } from '../../words/language.ts'
@@ -49,12 +50,12 @@ interface OfPolicy {
 
 function usePatch({ named, object }: OfPolicy): (patch: PolicyPatch) => {
   readonly line: string
-  readonly onConfirm: () => Promise<void>
+  readonly act: () => Promise<void>
 } {
   const queries = useQueryClient()
   return (patch) => ({
     line: kubectlPatch(named, patch),
-    onConfirm: async () => {
+    act: async () => {
       await askHub(`${objectPath(undefined, object)}?fieldManager=skerry-console`, {
         method: 'PATCH',
         body: patch,
@@ -73,6 +74,8 @@ function Dispatching({ named, object, binding }: OfPolicy & { readonly binding: 
   const mayPatch = useMay(undefined, { verb: 'patch', object })
   const patchOf = usePatch({ named, object })
   const claimed = useClaimed(named, policy)
+  const deed = useDeed()
+  const deedThere = useDeed()
   const [chosen, setChosen] = useState('')
   if (policy === undefined) return undefined
   const isSuspended = policy.spec.suspension?.dispatching === true
@@ -89,13 +92,14 @@ function Dispatching({ named, object, binding }: OfPolicy & { readonly binding: 
       <p className="muted">{texts.suspendHint}</p>
       {mayPatch === true ? (
         <div className="empty-actions">
-          <DeedButton
-            title={isSuspended ? texts.resume : texts.suspend}
+          <ConfirmButton
+            label={isSuspended ? texts.resume : texts.suspend}
             isBad={!isSuspended}
+            deed={deed}
             {...patchOf(suspendPatch(!isSuspended))}
           >
             <p>{isSuspended ? texts.resumeWhat(claimed) : texts.suspendWhat(claimed)}</p>
-          </DeedButton>
+          </ConfirmButton>
         </div>
       ) : undefined}
       {mayPatch !== true || isSuspended || cluster === undefined ? undefined : (
@@ -106,14 +110,15 @@ function Dispatching({ named, object, binding }: OfPolicy & { readonly binding: 
             choices={names.map((name) => [name, name] as const)}
             onChange={setChosen}
           />
-          <DeedButton
-            title={isSuspendedThere ? texts.resumeThere : texts.suspendThere}
+          <ConfirmButton
+            label={isSuspendedThere ? texts.resumeThere : texts.suspendThere}
             isBad={!isSuspendedThere}
+            deed={deedThere}
             {...patchOf(suspendOnPatch(policy, cluster, !isSuspendedThere))}
           >
             <p>{isSuspendedThere ? texts.resumeWhat(claimed) : texts.suspendWhat(claimed)}</p>
             <p className="mono">{cluster}</p>
-          </DeedButton>
+          </ConfirmButton>
         </div>
       )}
       {mayPatch === false ? <p className="muted">{texts.mayNotPatch(named.name)}</p> : undefined}
@@ -167,12 +172,18 @@ function Waves({ named, object }: OfPolicy) {
   const { object: policy } = useWatchedObject<Policy>(object)
   const mayPatch = useMay(undefined, { verb: 'patch', object })
   const patchOf = usePatch({ named, object })
+  const deed = useDeed()
   const [typed, setTyped] = useState<Partial<ReturnType<typeof wavesForm>>>({})
   if (policy === undefined || mayPatch !== true) return undefined
   const form = { ...wavesForm(policy), ...typed }
   return (
     <div>
-      <DeedButton title={texts.changeWaves} {...patchOf(wavesPatch(form))}>
+      <ConfirmButton
+        label={texts.changeWaves}
+        isBad={false}
+        deed={deed}
+        {...patchOf(wavesPatch(form))}
+      >
         <p>{texts.changeWavesWhat}</p>
         <TextField
           label={texts.waves}
@@ -188,7 +199,7 @@ function Waves({ named, object }: OfPolicy) {
           hint={texts.percentHint}
           onChange={(percent) => setTyped({ ...typed, percent })}
         />
-      </DeedButton>
+      </ConfirmButton>
     </div>
   )
 }
