@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { build as runBuild, type BuildOptions, type Plugin } from 'esbuild'
 
 const doorImport = /\b(import|export) \{([^}]*)\} from '@skerry\/([a-z-]+)'/g
+const lateDoorImport = /(\{([^{}]*)\} = await import\()'@skerry\/([a-z-]+)'\)/g
 const doorExport = /\bexport (type )?\{([^}]*)\} from '\.\/([^']+)'/g
 
 /**
@@ -22,14 +23,18 @@ export function openDoors(packageDirectory: string): Plugin {
     setup(build) {
       build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         const text = await readFile(path, 'utf8')
-        const names = new Set(Array.from(text.matchAll(doorImport), (match) => match[3] ?? ''))
+        const found = [...text.matchAll(doorImport), ...text.matchAll(lateDoorImport)]
+        const names = new Set(found.map((match) => match[3] ?? ''))
         const opened = new Map<string, ReadonlyMap<string, string>>()
         for (const name of names) opened.set(name, await doorOf(name))
-        const contents = text.replaceAll(
-          doorImport,
-          (whole, verb: string, list: string, name: string) =>
+        const contents = text
+          .replaceAll(doorImport, (whole, verb: string, list: string, name: string) =>
             throughDoor({ whole, verb, list }, opened.get(name)),
-        )
+          )
+          .replaceAll(lateDoorImport, (whole, start: string, list: string, name: string) => {
+            const file = fileOfAll(list, opened.get(name))
+            return file === undefined ? whole : `${start}${JSON.stringify(file)})`
+          })
         return { contents, loader: 'ts' }
       })
     },
@@ -56,6 +61,17 @@ function throughDoor(
     lines.push(`${verb} { ${item} } from ${JSON.stringify(file)}`)
   }
   return lines.join('; ')
+}
+
+/** Returns the file that has all these names; undefined if several have them. */
+function fileOfAll(
+  list: string,
+  door: ReadonlyMap<string, string> | undefined,
+): string | undefined {
+  const names = list.split(',').map((text) => text.trim().split(':')[0] ?? '')
+  const files = new Set(names.filter(Boolean).map((name) => door?.get(name)))
+  const [file] = files
+  return files.size === 1 ? file : undefined
 }
 
 /** Maps each name that a package's door exports to its file. */

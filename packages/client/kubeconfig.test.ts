@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ExpectedError, simulatedClock, systemClock } from '@skerry/base'
-import { loadKubeconfig, parseKubeconfig, writeKubeconfig, type Kubeconfig } from './kubeconfig.ts'
+import { loadKubeconfig, parseKubeconfig, type Kubeconfig } from './kubeconfig.ts'
+import { writeKubeconfig } from './write-kubeconfig.ts'
 
 const deps = { clock: systemClock, environment: { PATH: '/usr/bin:/bin' } }
 const signal = new AbortController().signal

@@ -1,7 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ExpectedError, exitCodes, type Clock } from '@skerry/base'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import * as z from 'zod/mini'
 import { fixedCredentials, tokenFileCredentials, type CredentialSource } from './credentials.ts'
 import { execCredentials, type ExecPlugin } from './exec-credentials.ts'
@@ -125,17 +125,6 @@ export async function loadKubeconfig(
       headers: impersonation(user ?? {}),
     },
   }
-}
-
-/** Replaces the file atomically, readable by its owner alone, because it holds keys. */
-export async function writeKubeconfig(path: string, config: Kubeconfig): Promise<void> {
-  const next = `${path}.new`
-  await writeFile(next, formatKubeconfig(config), { mode: 0o600 })
-  await rename(next, path)
-}
-
-export function formatKubeconfig(config: Kubeconfig): string {
-  return stringify(kubeconfigSchema.parse(config), { lineWidth: 0 })
 }
 
 type User = NonNullable<z.infer<typeof namedUser>['user']>

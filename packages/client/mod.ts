@@ -24,13 +24,8 @@ export {
   type ClientCredentials,
   type CredentialSource,
 } from './credentials.ts'
-export {
-  formatKubeconfig,
-  loadKubeconfig,
-  parseKubeconfig,
-  writeKubeconfig,
-  type Kubeconfig,
-} from './kubeconfig.ts'
+export { loadKubeconfig, parseKubeconfig, type Kubeconfig } from './kubeconfig.ts'
+export { formatKubeconfig, writeKubeconfig } from './write-kubeconfig.ts'
 export {
   anyObjects,
   createCluster,

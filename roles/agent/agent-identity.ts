@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises'
 import { parseBootstrapToken, type CertificateSigningRequest } from '@skerry/api'
 import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
-  discoverCluster,
   ensureDirectory,
   holdCertificate,
   isWithin,
@@ -175,6 +174,8 @@ async function ensureTrust(
   }
   const way = connect ? { connect } : {}
   const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
+  // Only the first start needs it.
+  const { discoverCluster } = await import('@skerry/bootstrap')
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   if (hasMoved) {
     context.log.info('Another hub than before: its identity is left behind', { directory })

@@ -1,5 +1,4 @@
 import { ExpectedError, exitCodes, systemClock, type LogLevel } from '@skerry/base'
-import { loadKubeconfig } from '@skerry/client'
 import { runRole } from '../runtime/role-context.ts'
 import type { TracingFlags } from '../runtime/tracing-options.ts'
 import type { WayFlags } from '../runtime/way-options.ts'
@@ -61,6 +60,7 @@ async function karmadaOf(
     if (url?.protocol === 'https:') return { server: url.origin }
     throw usage('--karmada is https://<host>:<port>')
   }
+  const { loadKubeconfig } = await import('@skerry/client')
   const environment = { clock: systemClock, environment: process.env }
   return { transport: (await loadKubeconfig(path ?? '', {}, environment)).transport }
 }

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { isStatusError, parseBootstrapToken, type BootstrapToken } from '@skerry/api'
 import { ExpectedError, exitCodes, type Connect } from '@skerry/base'
 import {
-  discoverCluster,
   ensureDirectory,
   holdCertificate,
   isWithin,
@@ -126,6 +125,8 @@ async function ensureTrust(
   }
   const way = connect ? { connect } : {}
   const discovery = { server, token, authorityHashes: [caHash], tokenCommand, ...way }
+  // Only the first start needs it.
+  const { discoverCluster } = await import('@skerry/bootstrap')
   const { authorityPem } = await discoverCluster(discovery, context, context.signal)
   await writeFileDurably(path, authorityPem, publicMode)
   return authorityPem

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
-import { loadKubeconfig, tokenFileCredentials, type HttpsTransportConfig } from '@skerry/client'
+import { tokenFileCredentials, type HttpsTransportConfig } from '@skerry/client'
 
 /** The directory of every pod's own credentials. */
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -13,6 +13,8 @@ export async function findLocalApi(options: {
 }): Promise<HttpsTransportConfig> {
   const { kubeconfig, context } = options
   if (kubeconfig !== undefined) {
+    // An agent in a pod needs neither YAML nor its checks.
+    const { loadKubeconfig } = await import('@skerry/client')
     const environment = { clock: systemClock, environment: process.env }
     const chosen = context === undefined ? {} : { context }
     return (await loadKubeconfig(kubeconfig, chosen, environment)).transport

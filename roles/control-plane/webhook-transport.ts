@@ -1,5 +1,5 @@
 import type { Clock } from '@skerry/base'
-import { createHttpsTransport, loadKubeconfig, type HttpsTransport } from '@skerry/client'
+import { createHttpsTransport, type HttpsTransport } from '@skerry/client'
 import { readText } from '../runtime/read-config-file.ts'
 
 /** The way to what a kubeconfig names. */
@@ -9,6 +9,7 @@ export async function openWebhookTransport(
 ): Promise<HttpsTransport> {
   // Reading the file first gives a specific error, while loading it would only report that it is missing.
   await readText(path)
+  const { loadKubeconfig } = await import('@skerry/client')
   const { transport } = await loadKubeconfig(path, {}, { clock, environment: process.env })
   return createHttpsTransport(transport, { clock })
 }

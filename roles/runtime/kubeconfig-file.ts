@@ -30,14 +30,9 @@ export function clientKubeconfig(
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    'current-context': contexts[0]?.name ?? '',
     clusters: contexts.map(({ name, server }) => ({
       name,
       cluster: { server, 'certificate-authority-data': base64(identity.caPem) },
-    })),
-    contexts: contexts.map(({ name }) => ({
-      name,
-      context: { cluster: name, user: identity.user },
     })),
     users: [
       {
@@ -48,5 +43,10 @@ export function clientKubeconfig(
         },
       },
     ],
+    contexts: contexts.map(({ name }) => ({
+      name,
+      context: { cluster: name, user: identity.user },
+    })),
+    'current-context': contexts[0]?.name ?? '',
   }
 }
