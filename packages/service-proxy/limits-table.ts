@@ -23,6 +23,11 @@ export const serviceProxyBounds = Object.freeze({
     /** RFC 1035, 4.1.1: every message begins with its id. */
     idBytes: 2,
   }),
+  healthCheckPorts: Object.freeze({
+    /** The number of open connections of one port. A further one is closed at once. */
+    connectionsMax: 100,
+    requestMsMax: 5_000,
+  }),
   nodeNetwork: Object.freeze({
     /** How often changes by other programs are corrected. */
     checkMs: 10_000,

@@ -22,7 +22,10 @@ test('no service takes an address that the operator of a node keeps for the mach
       resolvers: ['192.0.2.53'],
       reservedAddresses,
     })
-    const { ports, refused } = planAddresses(planServicePorts([evil], [], 'a'), network)
+    const { ports, refused } = planAddresses(
+      planServicePorts([evil], [], { nodeName: 'a' }),
+      network,
+    )
     return [ports.flatMap(({ externalIps }) => externalIps), refused.map((each) => each.address)]
   }
   assert.deepEqual(planned([]), [[hub, '203.0.113.80'], []])

@@ -9,10 +9,10 @@ import {
 } from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
 import { createInformer, resources, type ClusterClient, type Informer } from '@skerry/client'
+import { createHealthCheckPorts } from './services/health-check-ports.ts'
 import { withLocalAddresses } from './services/local-endpoints.ts'
 import { createForwarder } from './dns/forwarder.ts'
 import { startDnsServer } from './dns/dns-server.ts'
-import { buildZone, type Zone } from './dns/zone.ts'
 import type { NetworkHealth } from './network/network-health.ts'
 import type { Nft } from './nftables/nft.ts'
 import { keepNodeNetwork, prepareNodeNetwork } from './network/node-network.ts'
@@ -26,6 +26,8 @@ import {
   type ServiceState,
 } from './services/service-snapshot.ts'
 import type { ServiceNetwork } from './services/service-table.ts'
+import { topologyAnnotations } from './services/topology-annotations-table.ts'
+import { ServiceView } from './service-view.ts'
 import { serviceProxyBounds } from './limits-table.ts'
 
 export interface ServiceNetworkConfig {
@@ -71,20 +73,14 @@ export async function runServiceNetwork(
 ): Promise<void> {
   await prepareNodeNetwork(config, deps.log)
   const proxy = createProxy(config, deps)
-  let zone: Zone | undefined
-  const show = (state: ServiceState): void => {
-    proxy.update(state.services, state.slices)
-    zone = buildZone(state.services, state.slices, {
-      domain: config.clusterDomain,
-      ttlSeconds: dnsTtlSeconds,
-    })
-  }
-  const saved = await deps.snapshot.load()
-  let nodeAddresses = saved?.nodeAddresses ?? []
-  proxy.setNodeAddresses([config.nodeAddress, ...nodeAddresses])
+  const healthChecks = createHealthCheckPorts(config, {
+    log: deps.log,
+    isHealthy: () => deps.health.problems().length === 0,
+  })
   const isOutdated = createWakeFlag()
-  let isHeard = false
-  if (saved !== undefined) show(presumeReady(saved))
+  const view = new ServiceView(config, { proxy, healthChecks, isOutdated, log: deps.log })
+  const saved = await deps.snapshot.load()
+  if (saved !== undefined) view.showSaved(saved, presumeReady)
   await using dns = await startDnsServer(
     {
       address: config.dnsAddress,
@@ -92,7 +88,7 @@ export async function runServiceNetwork(
       domain: config.clusterDomain,
       ttlSeconds: dnsTtlSeconds,
     },
-    { zone: () => zone, forwarder: createForwarder(config.resolvers, deps), log: deps.log },
+    { zone: () => view.zone, forwarder: createForwarder(config.resolvers, deps), log: deps.log },
   )
   deps.log.info('Service network serves', {
     dns: `${config.dnsAddress}:${dns.port}`,
@@ -100,27 +96,16 @@ export async function runServiceNetwork(
   })
   await runAll(signal, [
     (scope) => proxy.run(scope),
+    (scope) => healthChecks.run(scope),
     (scope) => keepNodeNetwork(config, deps, scope),
-    (scope) => {
-      const snapshot = { isOutdated, nodeAddresses: () => nodeAddresses }
-      return followServices(deps, { show, onHeard: () => (isHeard = true), snapshot }, scope)
-    },
+    (scope) => followServices(deps, { view, isOutdated }, scope),
     async (scope) => {
-      while (saved !== undefined && !isHeard) {
-        show(withLocalAddresses(presumeReady(saved), deps.podAddress))
+      while (saved !== undefined && !view.isComplete) {
+        view.showSaved(saved, (near) => withLocalAddresses(presumeReady(near), deps.podAddress))
         await deps.clock.sleep(localPodsMs, scope)
       }
     },
-    (scope) => {
-      const onAddresses = (addresses: readonly string[]): void => {
-        // Nodes change with every heartbeat, their addresses rarely.
-        if (addresses.join() === nodeAddresses.join()) return
-        nodeAddresses = addresses
-        proxy.setNodeAddresses([config.nodeAddress, ...addresses])
-        isOutdated.raise()
-      }
-      return followNodes(config, { ...deps, proxy, onAddresses }, scope)
-    },
+    (scope) => followNodes(config, { ...deps, proxy, view }, scope),
     (scope) => deps.policies.run(scope),
   ])
 }
@@ -142,20 +127,14 @@ export function networkOf(config: Omit<ServiceNetworkConfig, 'nodeName'>): Servi
   }
 }
 
-interface ServicesHeard {
-  readonly show: (state: ServiceState) => void
-  readonly onHeard: () => void
-  readonly snapshot: { isOutdated: WakeFlag; nodeAddresses: () => readonly string[] }
-}
-
 async function followServices(
   deps: ServiceNetworkDeps,
-  { show, onHeard, snapshot }: ServicesHeard,
+  { view, isOutdated }: { readonly view: ServiceView; readonly isOutdated: WakeFlag },
   signal: AbortSignal,
 ): Promise<void> {
   const services = createInformer<Service>(
     deps.cluster.resource(resources.services),
-    { transform: slim },
+    { transform: slimService },
     deps,
   )
   const slices = createInformer<EndpointSlice>(
@@ -163,8 +142,8 @@ async function followServices(
     { transform: slim },
     deps,
   )
-  services.onChange(snapshot.isOutdated.raise)
-  slices.onChange(snapshot.isOutdated.raise)
+  services.onChange(isOutdated.raise)
+  slices.onChange(isOutdated.raise)
   const state = (): ServiceState => ({ services: services.list(), slices: slices.list() })
   await runAll(signal, [
     (scope) => services.run(scope),
@@ -172,15 +151,14 @@ async function followServices(
     async (scope) => {
       // Until both are complete, a service without its endpoints would refuse connections.
       await Promise.all([services.whenSynced(scope), slices.whenSynced(scope)])
-      onHeard()
-      show(state())
-      const onChange = (): void => show(state())
+      view.showHeard(state)
+      const onChange = (): void => view.showHeard(state)
       using _services = services.onChange(onChangeSoon(onChange))
       using _slices = slices.onChange(onChangeSoon(onChange))
       for (;;) {
-        await snapshot.isOutdated.wait(scope)
+        await isOutdated.wait(scope)
         await deps.clock.sleep(snapshotSettleMs, scope)
-        await deps.snapshot.save({ ...state(), nodeAddresses: snapshot.nodeAddresses() })
+        await deps.snapshot.save(view.kept(state()))
       }
     },
   ])
@@ -201,7 +179,7 @@ function onChangeSoon(act: () => void): () => void {
 
 type NodesFollower = ServiceNetworkDeps & {
   readonly proxy: ServiceProxy
-  readonly onAddresses: (addresses: readonly string[]) => void
+  readonly view: ServiceView
 }
 
 async function followNodes(
@@ -259,7 +237,7 @@ async function followOnce(
   const all = deps.nodes.list()
   const own = all.find((node) => node.metadata.name === config.nodeName)
   if (own?.spec?.podCIDR) deps.proxy.setPodCidr(own.spec.podCIDR)
-  deps.onAddresses(nodeAddressesOf(all))
+  deps.view.setNodes(all)
   try {
     const plan = await planWithNeighbours(all, config)
     deps.sayRefused(plan.refused)
@@ -272,11 +250,6 @@ async function followOnce(
     })
     return undefined
   }
-}
-
-function nodeAddressesOf(nodes: readonly Node[]): string[] {
-  const all = nodes.flatMap(({ status }) => status?.addresses ?? [])
-  return all.map(({ address }) => address).toSorted()
 }
 
 async function planWithNeighbours(
@@ -296,6 +269,18 @@ function slim<T extends { metadata: ObjectMeta }>(object: T): T {
   const { name, namespace, labels, uid, resourceVersion, creationTimestamp } = object.metadata
   const metadata = { name, namespace, labels, uid, resourceVersion, creationTimestamp }
   return { ...object, metadata }
+}
+
+/** A service's annotations may say where its traffic stays. */
+function slimService(service: Service): Service {
+  const { annotations = {} } = service.metadata
+  const kept = topologyAnnotations.flatMap(({ annotation }) => {
+    const value = annotations[annotation]
+    return value === undefined ? [] : [[annotation, value] as const]
+  })
+  const slimmed = slim(service)
+  if (kept.length === 0) return slimmed
+  return { ...slimmed, metadata: { ...slimmed.metadata, annotations: Object.fromEntries(kept) } }
 }
 
 function slimNode(node: Node): Node {

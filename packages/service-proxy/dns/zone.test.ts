@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@skerry/api'
+import { unitHostname } from '../services/unit-hostname.ts'
 import { buildZone } from './zone.ts'
 
 const services: Service[] = [
@@ -85,3 +86,42 @@ for (const row of table) {
     )
   })
 }
+
+test('the pods of a grid have the same names in each unit', () => {
+  const headless: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: 'pg-svc',
+      namespace: 'shop',
+      labels: { 'superedge.io/grid-uniq-key': 'hall' },
+    },
+    spec: { clusterIP: 'None', ports: [{ name: 'pg', port: 5432, protocol: 'TCP' }] },
+  }
+  const nodes = { a1: { hall: 'shanghai' }, office: {} }
+  const unitSlice: EndpointSlice = {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    addressType: 'IPv4',
+    ports: [{ name: 'pg', port: 5432, protocol: 'TCP' }],
+    metadata: { labels: { 'kubernetes.io/service-name': 'pg-svc' }, namespace: 'shop' },
+    endpoints: [
+      { addresses: ['10.42.7.3'], hostname: 'pg-shanghai-0', nodeName: 'a1' },
+      { addresses: ['10.42.7.4'], hostname: 'pg-shanghai-1', nodeName: 'a1' },
+      { addresses: ['10.42.8.3'], hostname: 'pg-office-0', nodeName: 'office' },
+    ],
+  }
+  const zone = buildZone([headless], [unitSlice], {
+    domain: 'cluster.local',
+    ttlSeconds: 5,
+    secondHostname: (each, endpoint) => unitHostname(each, endpoint, nodes),
+  })
+  const addressOf = (name: string): unknown[] =>
+    (zone.answer({ name: `${name}.pg-svc.shop.svc.cluster.local`, type: 'A' })?.answers ?? []).map(
+      (answer) => 'data' in answer && answer.data,
+    )
+  assert.deepEqual(addressOf('pg-0'), ['10.42.7.3'])
+  assert.deepEqual(addressOf('pg-1'), ['10.42.7.4'])
+  assert.deepEqual(addressOf('pg-shanghai-0'), ['10.42.7.3'])
+  assert.deepEqual(addressOf('pg-office-0'), ['10.42.8.3'])
+})

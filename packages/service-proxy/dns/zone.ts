@@ -20,6 +20,8 @@ export interface ZoneOptions {
   /** Default: cluster.local. */
   domain: string
   ttlSeconds: number
+  /** Returns a second name of an endpoint of a headless service, below the service's name. */
+  secondHostname?: (service: Service, endpoint: Endpoint) => string | undefined
 }
 
 interface Records {
@@ -37,14 +39,14 @@ export function buildZone(
   slices: readonly EndpointSlice[],
   options: ZoneOptions,
 ): Zone {
-  const records = collect(services, slices, options.domain)
+  const records = collect(services, slices, options)
   return { answer: (question) => lookUp(records, question, options) }
 }
 
 function collect(
   services: readonly Service[],
   slices: readonly EndpointSlice[],
-  domain: string,
+  { domain, secondHostname }: ZoneOptions,
 ): Records {
   const records: Records = {
     addresses: new Map(),
@@ -61,7 +63,7 @@ function collect(
     else if (hasClusterIp(service)) addClusterService(records, base, service)
     else {
       const own = slicesOf.get(keyOf(service.metadata.namespace, service.metadata.name)) ?? []
-      addHeadlessService(records, base, { service, slices: own })
+      addHeadlessService(records, base, { service, slices: own, secondHostname })
     }
   }
   return records
@@ -93,7 +95,10 @@ function addClusterService(records: Records, base: string, service: Service): vo
 function addHeadlessService(
   records: Records,
   base: string,
-  from: { service: Service; slices: readonly EndpointSlice[] },
+  from: { service: Service; slices: readonly EndpointSlice[] } & Pick<
+    ZoneOptions,
+    'secondHostname'
+  >,
 ): void {
   addName(records, base)
   const showsUnready = from.service.spec?.publishNotReadyAddresses === true
@@ -101,6 +106,8 @@ function addHeadlessService(
     for (const endpoint of slice.endpoints ?? []) {
       if (!isReady(endpoint) && !showsUnready) continue
       const target = addEndpoint(records, base, endpoint)
+      const second = from.secondHostname?.(from.service, endpoint)
+      if (second !== undefined) addEndpoint(records, base, { ...endpoint, hostname: second })
       for (const port of slice.ports ?? []) {
         if (port.port === undefined) continue
         addPort(records, base, {

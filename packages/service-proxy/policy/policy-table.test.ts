@@ -48,7 +48,7 @@ function serviceTable(address: string): NftTable {
     nodeAddresses: [],
     reservedAddresses: [],
   }
-  const plan = planAddresses(planServicePorts([object], slices, 'a'), network)
+  const plan = planAddresses(planServicePorts([object], slices, { nodeName: 'a' }), network)
   return buildServiceTable(plan, network)
 }
 

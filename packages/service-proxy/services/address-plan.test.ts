@@ -72,7 +72,10 @@ function planWith(
   const tested = aged(service('tested', { ...base, ports, ...spec }), young)
   const status = ingress ? { loadBalancer: { ingress: [ingress] } } : {}
   const slices = [slice('tested', [{ address: endpoint ?? '10.42.0.2' }]), ...more]
-  return planAddresses(planServicePorts([{ ...tested, status }, ...others], slices, 'a'), owners)
+  return planAddresses(
+    planServicePorts([{ ...tested, status }, ...others], slices, { nodeName: 'a' }),
+    owners,
+  )
 }
 
 /** Returns the addresses at which a service is served, and its endpoints. */
@@ -179,7 +182,10 @@ test('of two services that want one external address and port, the older one alw
   ]
   for (const [name, services, winner] of table) {
     for (const order of [services, services.toReversed()]) {
-      const { ports, refused } = planAddresses(planServicePorts(order, [], 'a'), owners)
+      const { ports, refused } = planAddresses(
+        planServicePorts(order, [], { nodeName: 'a' }),
+        owners,
+      )
       const holders = ports.filter(({ externalIps }) => externalIps.length > 0)
       assert.deepEqual(
         holders.map((port) => port.name),
@@ -225,7 +231,7 @@ function sharing(
 
 test('services may share an external address with different ports', () => {
   const services = [sharing('shop/a', { port: 80 }), sharing('shop/b', { port: 81 })]
-  const plan = planAddresses(planServicePorts(services, [], 'a'), owners)
+  const plan = planAddresses(planServicePorts(services, [], { nodeName: 'a' }), owners)
   assert.deepEqual(plan.refused, [])
 })
 
@@ -237,7 +243,10 @@ test('an external address belongs to the namespace that had it first, with all o
       sharing('shop/third', { port: 82, createdAt: newest, isStatus }),
     ]
     for (const order of [services, services.toReversed()]) {
-      const { ports, refused } = planAddresses(planServicePorts(order, [], 'a'), owners)
+      const { ports, refused } = planAddresses(
+        planServicePorts(order, [], { nodeName: 'a' }),
+        owners,
+      )
       const served = ports.filter(({ externalIps }) => externalIps.length > 0)
       assert.deepEqual(
         served.map(({ service: holder }) => holder),

@@ -10,6 +10,8 @@ const webSpec = {
   ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
 }
 
+const hall = { forZones: [{ name: 'hall' }] }
+
 const table: {
   name: string
   spec: Service['spec']
@@ -48,11 +50,81 @@ const table: {
     internal: [],
     external: ['10.42.1.2'],
   },
+  {
+    name: 'externalTrafficPolicy Local uses an endpoint that ends here rather than none',
+    spec: { ...webSpec, externalTrafficPolicy: 'Local' },
+    endpoints: [
+      { address: '10.42.0.2', node: 'a', ready: false, serving: true },
+      { address: '10.42.1.2', node: 'b' },
+    ],
+    internal: ['10.42.1.2'],
+    external: ['10.42.0.2'],
+  },
+  {
+    name: 'hints for this node come before those for its zone',
+    spec: webSpec,
+    endpoints: [
+      { address: '10.42.0.2', hints: { ...hall, forNodes: [{ name: 'a' }] } },
+      { address: '10.42.1.2', hints: { ...hall, forNodes: [{ name: 'b' }] } },
+    ],
+    internal: ['10.42.0.2'],
+    external: ['10.42.0.2'],
+  },
+  {
+    name: 'hints for the zone are kept if none is for this node',
+    spec: webSpec,
+    endpoints: [
+      { address: '10.42.1.2', hints: { ...hall, forNodes: [{ name: 'b' }] } },
+      { address: '10.42.2.2', hints: { forZones: [{ name: 'yard' }], forNodes: [{ name: 'c' }] } },
+    ],
+    internal: ['10.42.1.2'],
+    external: ['10.42.1.2'],
+  },
+  {
+    name: 'hints for other zones alone mean all endpoints',
+    spec: webSpec,
+    endpoints: [{ address: '10.42.2.2', hints: { forZones: [{ name: 'yard' }] } }],
+    internal: ['10.42.2.2'],
+    external: ['10.42.2.2'],
+  },
+  {
+    name: 'hints that an endpoint lacks mean all endpoints',
+    spec: webSpec,
+    endpoints: [{ address: '10.42.0.2', hints: hall }, { address: '10.42.1.2' }],
+    internal: ['10.42.0.2', '10.42.1.2'],
+    external: ['10.42.0.2', '10.42.1.2'],
+  },
+  {
+    name: 'an unready endpoint has no hints, and the others keep theirs',
+    spec: webSpec,
+    endpoints: [
+      { address: '10.42.0.2', hints: hall },
+      { address: '10.42.0.3', ready: false },
+      { address: '10.42.1.2', hints: { forZones: [{ name: 'yard' }] } },
+    ],
+    internal: ['10.42.0.2'],
+    external: ['10.42.0.2'],
+  },
+  {
+    name: 'hints do not change what Local means',
+    spec: { ...webSpec, internalTrafficPolicy: 'Local' },
+    endpoints: [
+      { address: '10.42.0.2', node: 'a', hints: { forZones: [{ name: 'yard' }] } },
+      { address: '10.42.1.2', node: 'b', hints: hall },
+    ],
+    internal: ['10.42.0.2'],
+    external: ['10.42.1.2'],
+  },
 ]
 
 for (const row of table) {
   test(row.name, () => {
-    const [port] = planServicePorts([service('web', row.spec)], [slice('web', row.endpoints)], 'a')
+    const place = { nodeName: 'a', zone: 'hall' }
+    const [port] = planServicePorts(
+      [service('web', row.spec)],
+      [slice('web', row.endpoints)],
+      place,
+    )
     assert.deepEqual(
       port?.internal.map((backend) => backend.address),
       row.internal,
@@ -69,11 +141,11 @@ test('headless and ExternalName services have no rules', () => {
     service('db', { clusterIP: 'None', ports: [{ port: 80 }] }),
     service('out', { type: 'ExternalName', externalName: 'example.org', ports: [{ port: 80 }] }),
   ]
-  assert.deepEqual(planServicePorts(none, [], 'a'), [])
+  assert.deepEqual(planServicePorts(none, [], { nodeName: 'a' }), [])
 })
 
 test('an address in two slices is one endpoint', () => {
   const twice = [slice('web', [{ address: '10.42.0.2' }]), slice('web', [{ address: '10.42.0.2' }])]
-  const [port] = planServicePorts([service('web', webSpec)], twice, 'a')
+  const [port] = planServicePorts([service('web', webSpec)], twice, { nodeName: 'a' })
   assert.equal(port?.internal.length, 1)
 })

@@ -11,7 +11,13 @@ export type Protocol = 'tcp' | 'udp' | 'sctp'
 export interface Backend {
   address: string
   port: number
-  isLocal: boolean
+}
+
+/** Where this node is. */
+export interface NodeZone {
+  readonly nodeName: string
+  /** Its label topology.kubernetes.io/zone, if it has one. */
+  readonly zone?: string | undefined
 }
 
 /** One port of one service with the endpoints that may receive its traffic now. */
@@ -48,7 +54,7 @@ const affinitySecondsDefault = 10_800
 export function planServicePorts(
   services: readonly Service[],
   slices: readonly EndpointSlice[],
-  nodeName: string,
+  place: NodeZone,
 ): ServicePortBackends[] {
   const slicesOf = groupByService(slices)
   const ports: ServicePortBackends[] = []
@@ -56,7 +62,7 @@ export function planServicePorts(
     const spec = service.spec
     if (spec === undefined || !hasClusterIp(service)) continue
     const own = slicesOf.get(keyOf(service.metadata.namespace, service.metadata.name)) ?? []
-    for (const port of spec.ports ?? []) ports.push(planPort(service, port, { own, nodeName }))
+    for (const port of spec.ports ?? []) ports.push(planPort(service, port, { own, place }))
   }
   return ports.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -74,11 +80,13 @@ export function hasClusterIp(service: Service): boolean {
 function planPort(
   service: Service,
   port: ServicePort,
-  context: { own: readonly EndpointSlice[]; nodeName: string },
+  { own, place }: { own: readonly EndpointSlice[]; place: NodeZone },
 ): ServicePortBackends {
   const spec = service.spec ?? {}
   const key = keyOf(service.metadata.namespace, service.metadata.name)
-  const usable = usableBackends(context.own, port, context.nodeName)
+  const candidates = candidatesOf(own, port)
+  const local = backendsOf(candidates.filter(({ endpoint }) => isOn(endpoint, place)))
+  const cluster = backendsOf(hintedTo(place, candidates))
   const isExternalLocal = spec.externalTrafficPolicy === 'Local'
   const isInternalLocal = spec.internalTrafficPolicy === 'Local'
   return {
@@ -101,10 +109,26 @@ function planPort(
       spec.sessionAffinity === 'ClientIP'
         ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? affinitySecondsDefault)
         : undefined,
-    internal: isInternalLocal ? usable.filter((backend) => backend.isLocal) : usable,
-    external: isExternalLocal ? usable.filter((backend) => backend.isLocal) : usable,
+    internal: isInternalLocal ? local : cluster,
+    external: isExternalLocal ? local : cluster,
     keepsClientAddress: isExternalLocal,
   }
+}
+
+interface Candidate {
+  readonly endpoint: Endpoint
+  readonly port: number
+}
+
+function candidatesOf(slices: readonly EndpointSlice[], port: ServicePort): Candidate[] {
+  const found: Candidate[] = []
+  for (const slice of slices) {
+    if (slice.addressType !== 'IPv4') continue
+    const target = (slice.ports ?? []).find((candidate) => isSamePort(candidate, port))
+    if (target?.port === undefined) continue
+    for (const endpoint of slice.endpoints ?? []) found.push({ endpoint, port: target.port })
+  }
+  return found
 }
 
 /**
@@ -112,29 +136,43 @@ function planPort(
  * (KEP-1669), so that a rollout of a single pod does not refuse what the old pod would still
  * answer.
  */
-function usableBackends(
-  slices: readonly EndpointSlice[],
-  port: ServicePort,
-  nodeName: string,
-): Backend[] {
-  const ready = new Map<string, Backend>()
-  const serving = new Map<string, Backend>()
-  for (const slice of slices) {
-    if (slice.addressType !== 'IPv4') continue
-    const target = (slice.ports ?? []).find((candidate) => isSamePort(candidate, port))
-    if (target?.port === undefined) continue
-    for (const endpoint of slice.endpoints ?? []) {
-      const address = endpoint.addresses[0]
-      if (address === undefined) continue
-      const backend = { address, port: target.port, isLocal: endpoint.nodeName === nodeName }
-      if (isReady(endpoint)) ready.set(`${address}:${target.port}`, backend)
-      else if (isServing(endpoint)) serving.set(`${address}:${target.port}`, backend)
-    }
+function backendsOf(candidates: readonly Candidate[]): Backend[] {
+  const ready = candidates.filter(({ endpoint }) => isReady(endpoint))
+  const chosen = ready.length > 0 ? ready : candidates.filter(({ endpoint }) => isServing(endpoint))
+  const byAddress = new Map<string, Backend>()
+  for (const { endpoint, port } of chosen) {
+    const address = endpoint.addresses[0]
+    if (address !== undefined) byAddress.set(`${address}:${port}`, { address, port })
   }
-  const chosen = ready.size > 0 ? ready : serving
-  return [...chosen.entries()]
+  return [...byAddress.entries()]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, backend]) => backend)
+}
+
+/**
+ * Returns the endpoints that the hints of the slices give to this node or, if not, to its zone (`trafficDistribution`). Hints
+ * count only if each ready endpoint has them and one of them is for this place, as in kube-proxy.
+ */
+function hintedTo(
+  { nodeName, zone }: NodeZone,
+  candidates: readonly Candidate[],
+): readonly Candidate[] {
+  const ready = candidates.filter(({ endpoint }) => isReady(endpoint))
+  const hinted = (
+    names: (endpoint: Endpoint) => readonly { name: string }[],
+    own: string | undefined,
+  ): Candidate[] => {
+    if (!ready.every(({ endpoint }) => names(endpoint).length > 0)) return []
+    return ready.filter(({ endpoint }) => names(endpoint).some(({ name }) => name === own))
+  }
+  const forNode = hinted(({ hints }) => hints?.forNodes ?? [], nodeName)
+  if (forNode.length > 0) return forNode
+  const forZone = hinted(({ hints }) => hints?.forZones ?? [], zone)
+  return forZone.length > 0 ? forZone : candidates
+}
+
+export function isOn(endpoint: Endpoint, { nodeName }: Pick<NodeZone, 'nodeName'>): boolean {
+  return endpoint.nodeName === nodeName
 }
 
 function isSamePort(candidate: DiscoveryV1EndpointPort, port: ServicePort): boolean {
@@ -149,7 +187,7 @@ export function isReady(endpoint: Endpoint): boolean {
   return endpoint.conditions?.ready ?? true
 }
 
-function isServing(endpoint: Endpoint): boolean {
+export function isServing(endpoint: Endpoint): boolean {
   return endpoint.conditions?.serving ?? isReady(endpoint)
 }
 

@@ -30,8 +30,10 @@ export interface ServiceProxyDeps {
 }
 
 export interface ServiceProxy {
-  /** Sets the wanted state of the rules; the newest call wins. Cheap: `run` does the work. */
-  update(services: readonly Service[], slices: readonly EndpointSlice[]): void
+  /**
+   * Sets the wanted state of the rules, and this node's zone; the newest call wins. Cheap: `run` does the work.
+   */
+  update(services: readonly Service[], slices: readonly EndpointSlice[], zone?: string): void
   /** Call this when this node's pod range becomes known. */
   setPodCidr(podCidr: string): void
   /** Sets the addresses of all nodes, which no service may take. */
@@ -47,15 +49,17 @@ export function createServiceProxy(
   config: ServiceProxyConfig,
   deps: ServiceProxyDeps,
 ): ServiceProxy {
-  let network = config.network
-  let wanted: { services: readonly Service[]; slices: readonly EndpointSlice[] } | undefined
+  const { nodeName } = config
+  let { network } = config
+  let wanted: WantedServices | undefined
   let applied: AppliedTable | undefined
   let shown: ReadonlySet<string> = new Set()
   const dirty = createWakeFlag()
 
   const applyOnce = async (signal: AbortSignal): Promise<void> => {
     if (wanted === undefined) return
-    const ports = planServicePorts(wanted.services, wanted.slices, config.nodeName)
+    const place = { nodeName, zone: wanted.zone }
+    const ports = planServicePorts(wanted.services, wanted.slices, place)
     const plan = planAddresses(ports, {
       ...network,
       reservedAddresses: [...network.reservedAddresses, ...apiServerAddresses(wanted.slices)],
@@ -75,8 +79,8 @@ export function createServiceProxy(
   deps.health.set(healthPart, 'not applied yet')
 
   return {
-    update(services, slices) {
-      wanted = { services, slices }
+    update(services, slices, zone) {
+      wanted = { services, slices, zone }
       dirty.raise()
     },
     setPodCidr(podCidr) {
@@ -110,6 +114,12 @@ export function createServiceProxy(
       }
     },
   }
+}
+
+interface WantedServices {
+  readonly services: readonly Service[]
+  readonly slices: readonly EndpointSlice[]
+  readonly zone: string | undefined
 }
 
 /** The table that the kernel was given, and its listing there. */

@@ -1,5 +1,6 @@
 import type { EndpointSlice, Service } from '@skerry/api'
 import { stateFile, type StateFile } from '../network/state-file.ts'
+import type { NodeLabels } from './node-labels.ts'
 
 /**
  * The state that a node needs to serve its service network after a reboot while the control plane
@@ -10,6 +11,8 @@ export interface ServiceState {
   slices: readonly EndpointSlice[]
   /** The addresses of all nodes, which no service may take. Omitted in files of older versions. */
   nodeAddresses?: readonly string[]
+  /** The labels that services name as places. Omitted in files of older versions. */
+  nodeLabels?: NodeLabels
 }
 
 export type ServiceSnapshot = StateFile<ServiceState>

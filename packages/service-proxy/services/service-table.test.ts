@@ -20,7 +20,7 @@ const network: ServiceNetwork = {
 }
 
 function tableOf(services: readonly Service[], slices: readonly EndpointSlice[]): NftTable {
-  const plan = planAddresses(planServicePorts(services, slices, 'a'), network)
+  const plan = planAddresses(planServicePorts(services, slices, { nodeName: 'a' }), network)
   return buildServiceTable(plan, network)
 }
 

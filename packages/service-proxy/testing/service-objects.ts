@@ -1,10 +1,12 @@
-import type { EndpointSlice, Service } from '@skerry/api'
+import type { Endpoint, EndpointSlice, Service } from '@skerry/api'
 
 export interface EndpointDraft {
   address: string
   node?: string
   ready?: boolean
   serving?: boolean
+  hostname?: string
+  hints?: Endpoint['hints']
 }
 
 export function service(name: string, spec: Service['spec']): Service {
@@ -30,6 +32,8 @@ export function slice(
       addresses: [draft.address],
       nodeName: draft.node ?? 'a',
       conditions: { ready: draft.ready ?? true, serving: draft.serving ?? draft.ready ?? true },
+      ...(draft.hostname === undefined ? {} : { hostname: draft.hostname }),
+      ...(draft.hints === undefined ? {} : { hints: draft.hints }),
     })),
   }
 }
