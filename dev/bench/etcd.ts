@@ -19,6 +19,7 @@ import {
   watchMs,
 } from './etcd/loads.ts'
 import { etcd, kine, ours, site, type StartSubject, type Subject } from './etcd/subjects.ts'
+import { startSite } from './measure/api-subject.ts'
 import { alone, beside, type BenchOptions, type Figure } from './measure/figure.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -27,6 +28,7 @@ const keys = 50_000
 /** The engine gives memory back after half a minute. */
 const settleMs = 40_000
 const startedMs = 5_000
+const filledMemory = 'etcd.memory.50000-keys'
 /** The requests of one measurement by etcd's program, for each number of clients. */
 const totals: Readonly<Record<number, number>> = { 1: 1_000, 64: 20_000 }
 const peerNames = ['etcd', 'kine-full', 'kine']
@@ -65,7 +67,10 @@ export async function run(options: BenchOptions): Promise<Figure[]> {
       figures.push(...(await measurePair(ours(program), pairing, { rounds, directory })))
       await rm(directory, { recursive: true, force: true })
     }
-    if (only.includes('etcd')) figures.push(...(await measureSite(program, join(home, 'site'))))
+    if (only.includes('etcd')) {
+      const etcdAlone = figures.find(({ figure }) => figure === filledMemory)?.peer ?? NaN
+      figures.push(...(await measureSite(program, join(home, 'site'), etcdAlone)))
+    }
     return figures
   } finally {
     await rm(home, { recursive: true, force: true })
@@ -210,7 +215,7 @@ async function measurePair(
       ? [
           figure(`${prefix}.start`, 'ms', null),
           figure(`${prefix}.memory.empty`, 'MB', null),
-          figure(`${prefix}.memory.50000-keys`, 'MB', 1.3),
+          figure(filledMemory, 'MB', 1.3),
         ]
       : []),
   ]
@@ -226,21 +231,40 @@ async function measureMemory(
   note(`${prefix}.memory.empty`, side, (await memoryOf(subject.pid)).resident)
   await fill(subject)
   await sleep(settleMs)
-  note(`${prefix}.memory.50000-keys`, side, (await memoryOf(subject.pid)).resident)
+  note(filledMemory, side, (await memoryOf(subject.pid)).resident)
 }
 
-/** Measures the whole process of a site that serves etcd, before that has keys and once it has them. */
-async function measureSite(program: string, directory: string): Promise<Figure[]> {
-  await using subject = await site(program)(directory)
+/**
+ * Measures the whole process of a site that serves etcd, before that has keys and once it has them, and by how much a
+ * site without one is smaller. `etcdAlone` is the memory of an etcd with these keys.
+ */
+async function measureSite(
+  program: string,
+  directory: string,
+  etcdAlone: number,
+): Promise<Figure[]> {
+  const without = await memoryOfPlainSite(program, join(directory, 'without'))
+  await using subject = await site(program)(join(directory, 'with'))
   await sleep(settleMs)
   const before = (await memoryOf(subject.pid)).resident
   await fill(subject)
   await sleep(settleMs)
   const after = (await memoryOf(subject.pid)).resident
+  const name = 'etcd.in-site.memory'
+  const added = { unit: 'MB', ours: [after - without], peer: [etcdAlone], goal: 1 }
   return [
-    alone('etcd.in-site.memory.empty', 'MB', before, null),
-    alone('etcd.in-site.memory.50000-keys', 'MB', after, null),
+    alone(`${name}.empty`, 'MB', before, null),
+    alone(`${name}.50000-keys`, 'MB', after, null),
+    beside(`${name}.added`, added),
   ]
+}
+
+async function memoryOfPlainSite(program: string, directory: string): Promise<number> {
+  await using subject = await startSite(program, { directory, isWhole: true })
+  await sleep(settleMs)
+  const [pid] = subject.pids
+  if (pid === undefined) throw new Error('Cannot measure: the site has no process')
+  return (await memoryOf(pid)).resident
 }
 
 /** Makes the keys that are read. */

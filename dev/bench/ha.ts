@@ -11,7 +11,7 @@ import { memoryOf } from '../processes/role-process.ts'
 import { etcdPid, startMasters, type BundledMaster, type Scene } from './ha/bundled-masters.ts'
 import { measureFaults } from './ha/faults.ts'
 import { startClients, type HaClients } from './ha/ha-clients.ts'
-import { hasUpstream, startUpstreamMasters } from './ha/upstream-masters.ts'
+import { hasUpstream, startUpstreamMasters, type UpstreamMaster } from './ha/upstream-masters.ts'
 import { alone, beside, median, type BenchOptions, type Figure } from './measure/figure.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -20,6 +20,8 @@ const settleMs = 40_000
 const objectCount = 1_000
 const rateMs = 5_000
 const clientHostNumber = 9
+/** Three start at once: 24 s on two calm processors, and many times that on busy ones. */
+const peerStartMsMax = 600_000
 
 /** The figures with their goals; all are upper bounds. */
 const measures = {
@@ -156,15 +158,25 @@ async function measureRates(at: readonly string[], clients: HaClients): Promise<
 
 async function measurePeer(upstream: string, { masters, clients, bundle }: Scene): Promise<Rates> {
   await using peers = await startUpstreamMasters(upstream, masters, bundle.directory)
-  for (const at of peers.kubeconfigs) {
-    const ask = { do: 'ask', at, path: '/readyz' } as const
-    await waitFor(
-      'kube-apiserver to serve',
-      async () => ((await clients.order(ask)) === 200 ? true : undefined),
-      { timeoutMs: 120_000 },
-    )
-  }
-  const [first = ''] = peers.kubeconfigs
+  for (const peer of peers.each) await untilPeerServes(peer, clients)
+  const kubeconfigs = peers.each.map(({ kubeconfig }) => kubeconfig)
+  const [first = ''] = kubeconfigs
   await clients.order({ do: 'fill', at: first, count: 1, prefix: 'object' })
-  return measureRates(peers.kubeconfigs, clients)
+  return measureRates(kubeconfigs, clients)
+}
+
+async function untilPeerServes(
+  { kubeconfig: at, isRunning, lastWords }: UpstreamMaster,
+  clients: HaClients,
+): Promise<void> {
+  const ask = { do: 'ask', at, path: '/readyz' } as const
+  const state = await waitFor(
+    'kube-apiserver to serve',
+    async () => {
+      if (!isRunning()) return 'ended'
+      return (await clients.order(ask)) === 200 ? 'serves' : undefined
+    },
+    { timeoutMs: peerStartMsMax, diagnose: lastWords },
+  )
+  if (state === 'ended') throw new Error(`kube-apiserver has ended: ${await lastWords()}`)
 }

@@ -227,7 +227,7 @@ export function tryKubectlAt(
 ): Promise<CommandResult> {
   const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
   const env = { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') }
-  return host.run(cluster.kubectlCommand([...args, ...config]), { env, timeoutMs: 20_000 })
+  return host.run(cluster.kubectlCommand([...config, ...args]), { env, timeoutMs: 20_000 })
 }
 
 /** Asks the site through the hub, in the hub's host. */

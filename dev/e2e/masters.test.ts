@@ -10,6 +10,7 @@ import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import type { LoadReport } from './masters-load.ts'
 import { echoManifest } from './echo-manifest.ts'
+import { kubectlAt, tryKubectlAt } from './masters-on-hosts.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
 import { waitFor } from './wait-for.ts'
@@ -40,6 +41,10 @@ test(
     const node = await joinNode(cluster, masters)
     await t.test('each master is an endpoint of the service kubernetes', () =>
       untilEndpoints(cluster, masters, masters),
+    )
+    await t.test(
+      'each master opens sessions, asks webhooks, and knows the tokens of the others',
+      () => asksEach(cluster, masters),
     )
     await t.test('pods, watches, writes and controllers survive the death of the leader', () =>
       killLeader(cluster, masters, node),
@@ -101,24 +106,6 @@ async function startMaster(
   return master
 }
 
-/** Asks one master, in its host. */
-async function kubectlAt(
-  cluster: ClusterOnHosts,
-  { host, dataDir }: Master,
-  ...args: string[]
-): Promise<string> {
-  const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
-  const { stdout, stderr, exitCode } = await host.run(
-    cluster.kubectlCommand([...args, ...config]),
-    {
-      env: { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') },
-      timeoutMs: 20_000,
-    },
-  )
-  assert.equal(exitCode, 0, stderr)
-  return stdout
-}
-
 async function joinNode(cluster: ClusterOnHosts, masters: readonly Master[]): Promise<EdgeNode> {
   const { token, caHash } = await cluster.createToken()
   const plan = await cluster.planNode(nodeHostNumber)
@@ -149,6 +136,56 @@ async function untilEndpoints(
     const found = (await kubectlAt(cluster, asked, ...question)).split(' ').toSorted()
     return found.join() === wanted.toSorted().join() ? true : undefined
   })
+}
+
+/** Asserts that each master does what another one was told. */
+async function asksEach(cluster: ClusterOnHosts, masters: readonly Master[]): Promise<void> {
+  await cluster.apply(echoManifest)
+  await cluster.kubectl('rollout', 'status', 'deployment/echo', '--timeout=60s')
+  await cluster.apply(refusingWebhook)
+  const token = await cluster.kubectl('create', 'token', 'default')
+  const review = join(cluster.directory, 'review.json')
+  await writeFile(review, tokenReview(token.trim()))
+  const refused = join(cluster.directory, 'refused.json')
+  await writeFile(refused, refusedMap)
+  for (const master of masters) {
+    const { name } = master.host
+    const session = ['exec', 'deployment/echo', '--', 'echo', `hello ${name}`]
+    assert.equal(await kubectlAt(cluster, master, ...session), `hello ${name}\n`)
+    const path = 'jsonpath={.status.user.username}'
+    const user = await kubectlAt(cluster, master, 'create', '-f', review, '-o', path)
+    assert.equal(user, 'system:serviceaccount:default:default')
+    await cluster.waitFor(`${name} to ask the webhook`, async () => {
+      const asked = await tryKubectlAt(cluster, master, 'create', '-f', refused, '--dry-run=server')
+      return asked.stderr.includes('failed calling webhook "nobody.example.com"') || undefined
+    })
+  }
+}
+
+/** Nobody answers it, so a request that asks it fails. */
+const refusingWebhook = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: nobody }
+webhooks:
+  - name: nobody.example.com
+    clientConfig: { url: 'https://127.0.0.1:9/nobody' }
+    objectSelector: { matchLabels: { asks: nobody } }
+    rules:
+      - { apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [configmaps] }
+    sideEffects: None
+    admissionReviewVersions: [v1]
+`
+
+const refusedMap = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'refused', namespace: 'default', labels: { asks: 'nobody' } },
+})
+
+function tokenReview(token: string): string {
+  const apiVersion = 'authentication.k8s.io/v1'
+  return JSON.stringify({ apiVersion, kind: 'TokenReview', spec: { token } })
 }
 
 interface Load {
@@ -187,8 +224,6 @@ async function killLeader(
   masters: readonly Master[],
   node: EdgeNode,
 ): Promise<void> {
-  await cluster.apply(echoManifest)
-  await cluster.kubectl('rollout', 'status', 'deployment/echo', '--timeout=60s')
   const before = await containerStates(cluster, '-l', 'app=echo')
   const load = await startLoad(cluster, masters)
   const lease = ['get', 'lease', '-n', 'kube-system', 'kube-controller-manager']

@@ -1,4 +1,4 @@
-import { access, copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { access, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { etcdPkiDirectory, etcdPkiPaths } from '@skerry/bootstrap'
 import { RoleProcess } from '../../e2e/role-process.ts'
@@ -12,10 +12,19 @@ import type { BundledMaster } from './bundled-masters.ts'
 
 const port = 16_443
 
-/** kube-apiservers on the hosts of our masters, each at its own member of their etcd. */
-export interface UpstreamMasters extends AsyncDisposable {
-  readonly kubeconfigs: readonly string[]
+/** A kube-apiserver on the host of one of our masters, at its own member of their etcd. */
+export interface UpstreamMaster {
+  readonly kubeconfig: string
+  readonly isRunning: () => boolean
+  /** Returns the end of its log. */
+  readonly lastWords: () => Promise<string>
 }
+
+export interface UpstreamMasters extends AsyncDisposable {
+  readonly each: readonly UpstreamMaster[]
+}
+
+const lastWordsBytes = 2_000
 
 /** Returns true if dev/hack/upstream has built it. */
 export async function hasUpstream(binaries: string): Promise<boolean> {
@@ -35,7 +44,7 @@ export async function startUpstreamMasters(
   const shared = join(directory, 'upstream')
   await mkdir(shared, { recursive: true })
   await writeServerFiles(shared)
-  const kubeconfigs: string[] = []
+  const each: UpstreamMaster[] = []
   for (const { host, dataDir } of masters) {
     const own = join(directory, `upstream-${host.name}`)
     await mkdir(own)
@@ -57,8 +66,9 @@ export async function startUpstreamMasters(
     stack.defer(() => role.kill())
     const kubeconfig = join(own, 'kubeconfig')
     await writeFile(kubeconfig, kubeconfigFor(`https://${host.address}:${port}`), { mode: 0o600 })
-    kubeconfigs.push(kubeconfig)
+    const lastWords = async () => (await readFile(logFile, 'utf8')).slice(-lastWordsBytes)
+    each.push({ kubeconfig, isRunning: () => role.isRunning, lastWords })
   }
   const owned = stack.move()
-  return { kubeconfigs, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { each, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
