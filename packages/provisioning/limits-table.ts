@@ -51,8 +51,10 @@ export const provisioningBounds = Object.freeze({
     messageCharsMax: 1_000,
     /** The log of a step keeps the end of its output, up to this. */
     logBytesMax: 256 * 1024,
-    /** Secrets that are searched for, in this much of a text; with more of them, nothing of the text is shown. */
-    secretsMax: 500,
+    /** Secrets that are searched for: a key of RSA has fifty lines. With more of them, nothing of a text is shown. */
+    secretsMax: 20_000,
+    /** The characters of a text times the secrets: with many of these, less of the text is shown. */
+    searchedCharsMax: 256 * 1024 * 1024,
     /** Shorter texts are not taken for secrets: they would blacken half of every log. */
     secretCharsMin: 4,
     redactedCharsMax: 512 * 1024,

@@ -9,7 +9,7 @@ import { readSettings } from '../up/find-installation.ts'
 import { runReset } from '../up/reset.ts'
 import { allMachineFiles, unitPath } from './machine-files.ts'
 import { machineDataDirectory } from './prepare-machine.ts'
-import { exists, namesIn } from '../runtime/files.ts'
+import { exists, namesIn, removeDirectory } from '../runtime/files.ts'
 
 const execute = promisify(execFile)
 
@@ -40,7 +40,8 @@ export async function cleanMachine(
   await execute('systemctl', ['daemon-reload'])
   // systemd remembers a unit that ended with an error, such as a site that lost its quorum as the other masters went.
   await execute('systemctl', ['reset-failed', 'skerry*'])
-  await removeAll(['/etc/skerry', '/run/skerry', machineDataDirectory])
+  await removeAll(['/etc/skerry', '/run/skerry'])
+  await removeDirectory(machineDataDirectory)
   const caches = await namesIn('/var/cache')
   await removeAll(
     caches.filter((name) => name.startsWith('skerry-')).map((name) => join('/var/cache', name)),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFile, readdir, rm, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { detachMounts, endNodeProcesses, removeWithMounts } from '@skerry/kubelet'
@@ -13,7 +13,7 @@ import { readSettings } from './find-installation.ts'
 import { installationAt, type Installation, type UpSettings } from './installation.ts'
 import { stopContainers } from './stop-containers.ts'
 import { upBounds } from './limits-table.ts'
-import { exists } from '../runtime/files.ts'
+import { exists, namesIn } from '../runtime/files.ts'
 
 const execute = promisify(execFile)
 
@@ -93,10 +93,13 @@ async function nameWhatStays(
   { installation, settings }: ResetScope,
   failures: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const places = [installation.dataDir, settings.runDir]
-  const present = await Promise.all(places.map(async (path) => ((await exists(path)) ? path : [])))
+  const { dataDir } = installation
+  const present = [
+    ...((await namesIn(dataDir)).length > 0 ? [dataDir] : []),
+    ...((await exists(settings.runDir)) ? [settings.runDir] : []),
+  ]
   const bridge = (await hasLink(podBridge)) ? [`network interface ${podBridge}`] : []
-  const stays = [...present.flat(), ...bridge]
+  const stays = [...present, ...bridge]
   const ofMachine = ['hub, site and node', 'processes of pods', 'cgroups']
   const failed = [...failures].filter(([name]) => stays.length > 0 || ofMachine.includes(name))
   if (stays.length + failed.length === 0) return
@@ -120,8 +123,16 @@ async function endProcesses({ settings }: ResetScope): Promise<void> {
 }
 
 async function detachAll({ installation, settings }: ResetScope): Promise<void> {
-  // Mounts beneath others' mounts are removed with their directories.
-  for (const path of [installation.dataDir, settings.runDir]) await detachMounts(path)
+  // Mounts beneath others' mounts are removed with their directories. The data may have a disk of the machine's own, or
+  // be linked to one: the kernel lists mounts by their real paths.
+  const dataDir = await realpath(installation.dataDir)
+  await detachMounts(dataDir, { keepsOwn: await isDisk(dataDir) })
+  await detachMounts(settings.runDir)
+}
+
+async function isDisk(path: string): Promise<boolean> {
+  const [own, parent] = [await stat(path), await stat(dirname(path))]
+  return own.dev !== parent.dev
 }
 
 async function removeCniCache(): Promise<void> {
@@ -146,6 +157,7 @@ async function removeData(installation: Installation): Promise<void> {
     if (!last.includes(join(dataDir, name))) await removeTree(join(dataDir, name))
   }
   for (const path of last) await rm(path, { force: true })
+  if (await isDisk(dataDir)) return
   await removeTree(dataDir)
 }
 

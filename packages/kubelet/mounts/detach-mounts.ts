@@ -21,12 +21,16 @@ function isAtOrBelow(mount: string, path: string): boolean {
 }
 
 /**
- * Detaches mounts at or below a path, innermost first, including stacked ones. Returns those that cannot be
- * detached: mounts beneath another program's mount over a directory above.
+ * Detaches mounts below a path, innermost first, including stacked ones, and at it unless that is a disk of its own.
+ * Returns those that cannot be detached: mounts beneath another program's mount over a directory above.
  */
-export async function detachMounts(path: string): Promise<string[]> {
+export async function detachMounts(
+  path: string,
+  { keepsOwn = false }: { readonly keepsOwn?: boolean } = {},
+): Promise<string[]> {
   for (;;) {
-    const mounts = await mountsBelow(path)
+    const all = await mountsBelow(path)
+    const mounts = keepsOwn ? all.filter((mount) => mount !== path) : all
     let detachedCount = 0
     for (const mount of mounts.toReversed()) {
       // A mount beneath another one becomes reachable once that one is gone, in the next round.

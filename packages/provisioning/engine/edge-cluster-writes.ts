@@ -1,4 +1,3 @@
-import { ifThere } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import {
   type EdgeCluster,
@@ -6,6 +5,7 @@ import {
   type EdgeClusterStatus,
   edgeClusterResource,
 } from '../kind/edge-cluster.ts'
+import { ifSame } from './if-same.ts'
 
 interface Scope {
   readonly context: ControllerContext
@@ -30,13 +30,14 @@ export async function writeStatus(
   const isRemoval = edge.metadata.deletionTimestamp !== undefined
   const phase: EdgeClusterPhase | undefined =
     isRemoval && status.phase === 'Running' ? 'Deleting' : status.phase
-  const { namespace = '', name = '' } = edge.metadata
+  const { namespace = '', name = '', uid = '' } = edge.metadata
   // A merge removes what is null: the plan of a check that has become a cluster, programs of machines that have left.
   const { plan = null } = status
   const gone = programsGone(edge, status)
-  const patch = { status: { ...status, plan, ...gone, ...(phase === undefined ? {} : { phase }) } }
+  const written = { ...status, plan, ...gone, ...(phase === undefined ? {} : { phase }) }
+  const patch = { metadata: { uid }, status: written }
   const client = context.client(edgeClusterResource)
-  await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+  await ifSame(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
 }
 
 /** Takes the versions of machines that have left out of the status; those of others stay. */

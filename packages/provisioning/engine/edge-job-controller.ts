@@ -20,6 +20,7 @@ import {
 } from '../kind/edge-job.ts'
 import { targetsOf } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
+import { ifSame } from './if-same.ts'
 import { failuresOf, hasFailed, jobPhaseOf, summariesOf, totalsOf } from './job-phases.ts'
 import { isEnded } from './job-turns.ts'
 import { clustersOf } from './plan-job.ts'
@@ -232,10 +233,10 @@ async function writeStatus(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = '', name = '' } = metadata
+  const { namespace = '', name = '', uid = '' } = metadata
   // A merge keeps fields that it does not name.
   const gone = before?.finishTime !== undefined && status.finishTime === undefined
-  const patch = { status: { ...status, ...(gone ? { finishTime: null } : {}) } }
+  const patch = { metadata: { uid }, status: { ...status, ...(gone ? { finishTime: null } : {}) } }
   const client = context.client(edgeJobResource)
-  await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+  await ifSame(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
 }

@@ -34,3 +34,13 @@ test('a Secret with endless lines hides everything instead of taking endless tim
   redactor.add(Array.from({ length: 100_000 }, (_, at) => `secret-${at}`))
   assert.equal(redactor.redact('anything'.repeat(100_000)), '[redacted]')
 })
+
+test('the messages of a hundred machines with a long key each are shown, without their keys', () => {
+  const redactor = new Redactor()
+  const lines = Array.from({ length: 100 * 52 }, (_, at) => `${at}-${'k'.repeat(60)}`)
+  redactor.add(lines)
+  assert.equal(
+    redactor.redact(`Cannot open 10.0.0.77: ${lines.at(-1)} is no key`),
+    'Cannot open 10.0.0.77: [redacted] is no key',
+  )
+})

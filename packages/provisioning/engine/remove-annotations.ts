@@ -10,12 +10,13 @@ export async function removeAnnotations<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   if (keys.length === 0) return
-  const { namespace = '', name = '', annotations = {} } = metadata
+  const { namespace = '', name = '', uid, annotations = {} } = metadata
   const path = (key: string): string => `/metadata/annotations/${key.replaceAll('/', '~1')}`
-  const patch = keys.flatMap((key) => [
+  const removals = keys.flatMap((key) => [
     { op: 'test', path: path(key), value: annotations[key] },
     { op: 'remove', path: path(key) },
   ])
+  const patch = [{ op: 'test', path: '/metadata/uid', value: uid }, ...removals]
   try {
     await context.client(resource).patch({ namespace, name, type: 'json', patch }, signal)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { ifThere, keyOfObject, parseKey, type Change } from '@skerry/client'
+import { keyOfObject, parseKey, type Change } from '@skerry/client'
 import type { ControllerContext, ReconcileResult } from '@skerry/controller-runtime'
 import { edgeClusterResource, type EdgeCluster, type StepStatus } from '../kind/edge-cluster.ts'
 import {
@@ -20,6 +20,7 @@ import { targetsOf } from '../kind/job-targets.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { cancelledSteps, confirmedSteps, retriedSteps, settledSteps } from './job-asks.ts'
 import type { Places } from './job-places.ts'
+import { ifSame } from './if-same.ts'
 import { MachineOpener } from './machine-opener.ts'
 import {
   clusterMessageOf,
@@ -301,9 +302,9 @@ export async function writeJobCluster(
   { context }: Pick<JobScope, 'context'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = '', name = '' } = metadata
+  const { namespace = '', name = '', uid = '' } = metadata
   // A message that is not told any more goes.
-  const patch = { status: { message: null, ...status } }
+  const patch = { metadata: { uid }, status: { message: null, ...status } }
   const client = context.client(edgeJobClusterResource)
-  await ifThere(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+  await ifSame(client.patchStatus({ namespace, name, type: 'merge', patch }, signal))
 }

@@ -19,6 +19,9 @@ export const places = Object.freeze({
   /** The operator's public key, and the note about the last package. */
   packageKey: '/etc/skerry/package.pub',
   packageRecord: '/var/lib/skerry/packages/installed.json',
+  /** The plan of a machine, which says to which cluster it belongs; so do the settings of the roles that run there. */
+  plan: '/etc/skerry/machine.json',
+  roleSettings: '/var/lib/skerry/settings.json',
   hubToken: '/etc/skerry/hub-token',
   joinToken: '/etc/skerry/join-token',
   /** Opens every key of the cluster, so it is nowhere else, and goes when the master has joined. */

@@ -103,5 +103,5 @@ test('the agent of a node is stopped for this boot and the next; a machine witho
   const bare = { '10.0.0.9': fakeShell() }
   const context = contextOn('10.0.0.9', { known: [leaving], shells: bare })
   assert.equal(await stopNode(context), 'the machine has no node')
-  assert.equal(bare['10.0.0.9'].commands.length, 1)
+  assert.ok(bare['10.0.0.9'].commands.every(([program]) => program !== 'systemctl'))
 })

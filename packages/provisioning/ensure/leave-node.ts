@@ -2,6 +2,7 @@ import { provisioningBounds } from '../limits-table.ts'
 import type { MachineContext, ForMachineContext } from '../contract/step.ts'
 import { must, places } from './commands.ts'
 import { otherOwnerOf } from './node-name.ts'
+import { otherClusterOn } from './take-machine.ts'
 
 const { drainMsMax, drainMarginMs, deleteNodeMsMax, stopMsMax } = provisioningBounds.departure
 
@@ -26,6 +27,8 @@ export async function drainNode(context: ForMachineContext): Promise<string> {
 /** Ends the agent of the node, which would register the node again. Pods that are left run until the machine is clean. */
 export async function stopNode(context: MachineContext): Promise<string> {
   const { shell, signal } = context
+  const other = await otherClusterOn(context)
+  if (other !== undefined) return `the machine belongs to cluster ${other}, and stays as it is`
   const unit = 'skerry-node.service'
   const { exitCode } = await shell.run(['test', '-e', `/etc/systemd/system/${unit}`], {
     signal,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { findingsOf, parseFacts } from './preflight-facts.ts'
+import { findingsOf, parseFacts, roleFindings } from './preflight-facts.ts'
 import { factsScript } from './preflight-script.ts'
 
 const nowMs = 1_700_000_000_000
@@ -119,6 +119,19 @@ for (const [what, lines, expected] of added) {
     for (const [at, pattern] of expected.entries()) assert.match(found[at] ?? '', pattern)
   })
 }
+
+test('a role that no edge cluster has made is found: cleaning would remove it', () => {
+  const of = (lines: string): readonly string[] => roleFindings(parseFacts(lines))
+  assert.deepEqual(of('host shop-1'), [])
+  const unit = 'role /etc/systemd/system/skerry-hub.service'
+  const [found = '', ...more] = of(`${unit}\nrole /var/lib/skerry/hub`)
+  assert.match(
+    found,
+    /skerry-hub\.service, \/var\/lib\/skerry\/hub of a role that no edge cluster has/,
+  )
+  assert.deepEqual(more, [])
+  assert.deepEqual(of(`${unit}\nours {"clusterName":"branch-7"}`), [])
+})
 
 test('a node does not need the port of the site, and less memory', () => {
   assert.deepEqual(findings({ memory: '500000' }, `${modules}port 192B\n`, 'Node'), [])

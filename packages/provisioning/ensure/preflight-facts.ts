@@ -133,7 +133,12 @@ function sizeFindings(first: (name: string) => string, role: MachineRole): strin
 /** Returns the name of the cluster of ours to which a machine belongs; undefined if to none. */
 export function clusterOf(facts: Facts): string | undefined {
   const ours = facts.get('ours')?.[0]
-  return ours === undefined ? undefined : (/"clusterName":"([^"]*)"/.exec(ours)?.[1] ?? '')
+  return ours === undefined ? undefined : clusterInPlan(ours)
+}
+
+/** Returns the name of the cluster in a machine's plan, or in the settings of its roles. */
+export function clusterInPlan(text: string): string {
+  return /"clusterName":"([^"]*)"/.exec(text)?.[1] ?? ''
 }
 
 /** etcd's own, for clients and for the other members. */
@@ -160,4 +165,17 @@ function placeFindings(
   return needed
     .filter((port) => taken.has(port))
     .map((port) => `another program listens on port ${port}: stop it`)
+}
+
+/**
+ * Returns what is wrong with roles of ours that no cluster has brought, each of which would have a plan: the machine's
+ * own hub, say, would be removed with the cluster.
+ */
+export function roleFindings(facts: Facts): string[] {
+  const roles = (facts.get('role') ?? []).slice(0, bounds.listedMax)
+  if (roles.length === 0 || clusterOf(facts) !== undefined) return []
+  const text = `it has ${roles.join(', ')} of a role that no edge cluster has made`
+  return [
+    `${text}: use another machine, or remove it with everything that it holds by "skerry machine clean --yes"`,
+  ]
 }

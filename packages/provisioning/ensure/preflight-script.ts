@@ -27,7 +27,10 @@ for link in cni0 flannel.1 cilium_host kube-ipvs0 weave antrea-gw0 nodelocaldns;
   [ -e "/sys/class/net/$link" ] && echo "leftover-link $link"
 done
 if [ -e /var/lib/skerry/settings.json ]; then echo "ours $(cat /var/lib/skerry/settings.json)"
-elif [ -e /etc/skerry/machine.json ]; then echo "ours $(cat /etc/skerry/machine.json)"; fi
+elif [ -s /etc/skerry/machine.json ]; then echo "ours $(cat /etc/skerry/machine.json)"; fi
+for path in /etc/systemd/system/skerry-*.service /usr/lib/systemd/system/skerry-*.service /var/lib/skerry/hub /var/lib/skerry/site /var/lib/skerry/node /var/lib/skerry/agent /var/lib/skerry/witness; do
+  [ -e "$path" ] && echo "role $path"
+done
 command -v etcd >/dev/null && echo "etcd $(etcd --version 2>/dev/null | sed -n 's/^etcd Version: //p')"
 cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ local _ state _; do
   [ "$state" = 0A ] && echo "port \${local##*:}"

@@ -6,7 +6,14 @@ import { StepError, type MachineContext, type OwnMachineContext } from '../contr
 import { ask, ownAddresses } from './commands.ts'
 import { machineClashes, machineIdDigest, nodeClashes, nodesOfSite } from './preflight-clashes.ts'
 import { isLeaving, otherOwnerOf, stillTaken } from './node-name.ts'
-import { clusterOf, findingsOf, isNodeName, parseFacts, type Facts } from './preflight-facts.ts'
+import {
+  clusterOf,
+  findingsOf,
+  isNodeName,
+  parseFacts,
+  roleFindings,
+  type Facts,
+} from './preflight-facts.ts'
 import { networkFindings } from './preflight-network.ts'
 import { lookAtPackage, type SeenPackage } from './package-findings.ts'
 import { factsScript } from './preflight-script.ts'
@@ -19,7 +26,8 @@ export async function preflight(context: MachineContext): Promise<string> {
   const facts = await readFacts(context, askedNames(context))
   const clashes = await clashesOf(facts, context)
   const seen = await lookAtPackage(facts, context)
-  return judge(facts, { ...seen, findings: [...clashes, ...seen.findings] }, context)
+  const findings = [...clashes, ...roleFindings(facts), ...seen.findings]
+  return judge(facts, { ...seen, findings }, context)
 }
 
 /** The same for a machine that joins by itself: its server has answered it, and judges its name. */

@@ -26,8 +26,7 @@ export async function startRoles(
   roles: readonly Role[],
   context: MachineContext,
 ): Promise<void> {
-  const plan = `${places.settings}/machine.json`
-  await prepare(context, plan)
+  await prepare(context, places.plan)
   const seconds = await machineSeconds(context)
   await context.shell.write(jobFiles(order).since, `${seconds}\n`, 0o600)
   for (const role of roles) await startUnit(`skerry-${role}`, context)

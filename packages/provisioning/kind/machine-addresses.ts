@@ -40,6 +40,13 @@ export function expandAddresses(text: string): readonly string[] | string {
   return odd === undefined ? addresses : `stands for ${odd}, which is not an address`
 }
 
+/** Returns how many addresses are made of a text when it is looked at: its range says it. */
+export function addressesIn(text: string): number {
+  const { first, last } = rangePattern.exec(text)?.groups ?? {}
+  const count = Number(last) - Number(first) + 1
+  return count > 1 && count <= machinesMax ? count : 1
+}
+
 /** Returns true for 10.0.0.300, and for numbers that only old resolvers read as addresses: 0x7f.1, 0177.0.0.1. */
 function isOddIp(address: string): boolean {
   const last = address.split('.').at(-1) ?? ''

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '@skerry/base'
 import { provisioningBounds } from '../limits-table.ts'
 import { ShellError, type DigestedFile, type Shell } from '../contract/shell.ts'
+import { openOwnFile } from './own-file.ts'
 import type { RemoteFiles } from './remote-files.ts'
 
 const bounds = provisioningBounds.shell
@@ -62,8 +62,9 @@ export async function copyByDigest(
 async function checkOwn({ from, sha256, bytes }: DigestedFile, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')
   try {
+    await using file = await openOwnFile(from)
     // One byte more than there may be, so that a longer file differs and is not read to its end.
-    await pipeline(createReadStream(from, { end: bytes }), hash, { signal })
+    await pipeline(file.createReadStream({ end: bytes, autoClose: false }), hash, { signal })
   } catch (error) {
     signal.throwIfAborted()
     throw new ShellError('file', `Cannot read ${from}: ${messageOf(error)}`, { cause: error })

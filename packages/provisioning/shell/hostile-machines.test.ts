@@ -94,6 +94,17 @@ const machines: readonly [
     ['misbehaves'],
   ],
   [
+    'makes nobody root, and lists its files without end',
+    () =>
+      sshServer((client) =>
+        withFiles(client, (channel) => {
+          channel.exit(1)
+          channel.end()
+        }),
+      ),
+    ['root'],
+  ],
+  [
     'never ends a command',
     (mute) => sshServer((client) => withFiles(client, () => mute())),
     ['misbehaves'],
@@ -125,6 +136,11 @@ function withSftp(client: Connection, answer: (sftp: SFTPWrapper) => void): void
   })
 }
 
+const names = Array.from({ length: 200 }, (_, at) => {
+  const attrs = { mode: 0o100600, uid: 0, gid: 0, size: 1, atime: 0, mtime: 0 }
+  return { filename: `file-${at}`, longname: '', attrs }
+})
+
 /** Says yes to each call of SFTP, and has files of an enormous size; commands are answered as given. */
 function withFiles(client: Connection, answer: (channel: ServerChannel) => void): void {
   const handle = Buffer.from('1')
@@ -135,7 +151,13 @@ function withFiles(client: Connection, answer: (channel: ServerChannel) => void)
       const sftp = acceptSftp()
       const yes = (id: number): void => sftp.status(id, 0)
       sftp.on('MKDIR', yes).on('WRITE', yes).on('CLOSE', yes).on('FSETSTAT', yes).on('SETSTAT', yes)
-      sftp.on('OPEN', (id) => sftp.handle(id, handle))
+      sftp
+        .on('OPEN', (id) => sftp.handle(id, handle))
+        .on('OPENDIR', (id) => sftp.handle(id, handle))
+      sftp
+        .on('REMOVE', yes)
+        .on('RMDIR', yes)
+        .on('READDIR', (id) => sftp.name(id, names))
     })
   })
 }

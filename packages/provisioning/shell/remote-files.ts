@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs'
 import { posix } from 'node:path'
 import type { SFTPWrapper, Client as SshClient } from 'ssh2'
 import { asError, linkedSignal, unlessAborted, type Clock, type LinkedSignal } from '@skerry/base'
 import { ShellError, type ShellRequest } from '../contract/shell.ts'
 import { provisioningBounds } from '../limits-table.ts'
+import { openOwnFile } from './own-file.ts'
 
 const bounds = provisioningBounds.shell
 
@@ -33,13 +33,13 @@ function untilClosed({ closed }: Opened, signal: AbortSignal): LinkedSignal {
 }
 
 export async function openSftp(opened: Opened, signal: AbortSignal): Promise<SFTPWrapper> {
-  const { address } = opened.request
+  const { address, login } = opened.request
   try {
     return await answered<SFTPWrapper>((done) => opened.client.sftp(done), opened, signal)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ShellError) throw error
-    const text = `Cannot copy files to ${address}: its SSH server has no SFTP (${asError(error).message}); enable "Subsystem sftp"`
+    const text = `Cannot copy files to ${address}: its SSH server has no SFTP (${asError(error).message}); enable "Subsystem sftp", and let no start-up file of ${login.user}, such as ~/.bashrc, print anything`
     throw new ShellError('file', text, { cause: error })
   }
 }
@@ -90,16 +90,10 @@ export class RemoteFiles {
     )
   }
 
-  /** Removes a directory with its files, as well as it can. */
-  async empty(path: string, signal: AbortSignal): Promise<void> {
-    const names = await answered<readonly { filename: string }[]>(
-      (done) => this.#sftp.readdir(path, done),
-      this.#opened,
-      signal,
-    ).catch(() => [])
-    for (const { filename } of names) {
-      if (filename.includes('/') || /^\.+$/.test(filename)) continue
-      const file = posix.join(path, filename)
+  /** Removes a directory with these files, as well as it can. The machine is not asked for a list, which might never end. */
+  async remove(path: string, names: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const name of names) {
+      const file = posix.join(path, name)
       const removed = this.#do(`remove ${file}`, (done) => this.#sftp.unlink(file, done), signal)
       await removed.catch(() => undefined)
     }
@@ -172,7 +166,9 @@ export class RemoteFiles {
   ): Promise<void> {
     const sending: Promise<void>[] = []
     let position = start
-    const pieces = createReadStream(from, { start, highWaterMark: bounds.pieceBytes })
+    await using file = await openOwnFile(from)
+    const reading = { start, highWaterMark: bounds.pieceBytes, autoClose: false }
+    const pieces = file.createReadStream(reading)
     for await (const piece of pieces as AsyncIterable<Buffer>) {
       const at = position
       position += piece.length

@@ -35,15 +35,27 @@ export class RemoteRunner {
   async prepare(signal: AbortSignal): Promise<void> {
     await this.#files.makeDirectory(this.#directory, signal)
     await this.#files.write(posix.join(this.#directory, 'run'), Buffer.from(runScript), signal)
+    const fault = await this.#becomeRoot(signal)
+    if (fault === undefined) return this.#stay(signal)
+    const words = Array.from({ length: this.#count }, (_, at) => `args-${at + 1}`)
+    await this.#files.remove(this.#directory, ['run', ...words], signal)
+    throw fault
+  }
+
+  async #becomeRoot(signal: AbortSignal): Promise<ShellError | undefined> {
+    const { address, login } = this.#opened.request
     for (const way of ['is-root', 'sudo', 'sudo-with-password'] as const) {
       this.#becomesRoot = way
       if (way === 'sudo-with-password' && this.#sudoPassword === undefined) continue
       const { exitCode, stdout } = await this.run(['id', '-u'], { signal })
-      if (exitCode === 0 && stdout.trim() === '0') return this.#stay(signal)
+      if (exitCode !== 0) continue
+      if (stdout.trim() === '0') return undefined
+      if (/^\d+$/.test(stdout.trim())) continue
+      // It would be taken for a part of every answer.
+      const text = `Cannot use ${address}: every command prints further text; let no start-up file of ${login.user}, such as ~/.bashrc, print anything`
+      return new ShellError('misbehaves', text)
     }
-    await this.#files.empty(this.#directory, signal)
-    const { address, login } = this.#opened.request
-    throw new ShellError(
+    return new ShellError(
       'root',
       `Cannot become root on ${address}: ${login.user} is not root, and sudo does not let it; allow sudo, or put its sudo-password into the Secret`,
     )

@@ -125,6 +125,24 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
     assert.equal(await machine.ask(scratch), '')
   })
 
+  test('a login whose start-up file prints something fails with its name', async () => {
+    const config = '/etc/ssh/sshd_config'
+    await machine.ask(['sed', '-i.before', '1i echo welcome', '/root/.bashrc'])
+    try {
+      const login = { user: 'root', password: machine.passwords.root }
+      const told = /let no start-up file of root, such as ~\/\.bashrc, print anything$/
+      await assert.rejects(openAs(login), told)
+      // A server of files within sshd starts no shell, so that commands are the first to notice.
+      const inside = `sed -i.before 's,/usr/lib/openssh/sftp-server,internal-sftp,' ${config}`
+      await machine.ask(['sh', '-c', `${inside} && systemctl restart ssh`])
+      await assert.rejects(openAs(login), told)
+      assert.equal(await machine.ask(scratch), '')
+    } finally {
+      const restore = `for each in ${config} /root/.bashrc; do [ ! -e $each.before ] || mv $each.before $each; done`
+      await machine.ask(['sh', '-c', `${restore}; systemctl restart ssh`])
+    }
+  })
+
   test('a key that is not accepted is refused before the password is sent', async () => {
     const login = { user: 'root', password: machine.passwords.root, port }
     const request = { address: '127.0.0.1', login, isHostKeyAccepted: () => false }

@@ -69,7 +69,8 @@ class SshShell implements Shell {
 
   async write(path: string, content: Uint8Array | string, mode: number): Promise<void> {
     const next = `${path}.skerry-new`
-    await this.#must(['install', '-D', '-m', octal(mode), '/dev/stdin', next], content)
+    // Without -T, the file would come into a directory of that name.
+    await this.#must(['install', '-D', '-T', '-m', octal(mode), '/dev/stdin', next], content)
     await this.#must(['mv', '-fT', '--', next, path])
   }
 
@@ -85,7 +86,7 @@ class SshShell implements Shell {
       await this.#must(['rm', '-f', '--', part])
       throw new ShellError('file', `Cannot copy ${to}: the copy differs from the original`)
     }
-    await this.#must(['install', '-D', '-m', octal(mode), '--', part, `${to}.skerry-new`])
+    await this.#must(['install', '-D', '-T', '-m', octal(mode), '--', part, `${to}.skerry-new`])
     await this.#must(['mv', '-fT', '--', `${to}.skerry-new`, to])
     await this.#must(['rm', '-f', '--', part])
   }

@@ -21,6 +21,7 @@ import { copyFiles, runHooks } from '../ensure/hooks.ts'
 import { installProgram, prepareMachine } from '../ensure/install-program.ts'
 import { awaitMaster, joinMaster, joinWitness } from '../ensure/join-master.ts'
 import { moveToEtcd } from '../ensure/move-to-etcd.ts'
+import { onOwnMachine } from '../ensure/plan-on-machine.ts'
 import { preflight } from '../ensure/preflight.ts'
 import { reachMasters } from '../ensure/reach-masters.ts'
 import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
@@ -95,7 +96,7 @@ export const steps: readonly Step[] = [
     applies: isConfigured,
     input: configurationOf,
     changesMachine: true,
-    act: configureMachine,
+    act: onOwnMachine(configureMachine),
   },
   {
     name: 'CopyFiles',
@@ -104,7 +105,7 @@ export const steps: readonly Step[] = [
     place: 'machines',
     applies: hasFiles,
     changesMachine: true,
-    act: copyFiles,
+    act: onOwnMachine(copyFiles),
   },
   {
     name: 'BeforeInstall',
@@ -113,7 +114,7 @@ export const steps: readonly Step[] = [
     place: 'machines',
     applies: hasHooks('BeforeInstall'),
     changesMachine: true,
-    act: runHooks('BeforeInstall'),
+    act: onOwnMachine(runHooks('BeforeInstall')),
   },
   {
     name: 'CopyPackage',
@@ -123,7 +124,7 @@ export const steps: readonly Step[] = [
     applies: hasPackage,
     input: ({ spec }) => spec.package,
     changesMachine: true,
-    act: copyPackage,
+    act: onOwnMachine(copyPackage),
   },
   {
     name: 'InstallProgram',
@@ -131,7 +132,7 @@ export const steps: readonly Step[] = [
     needs: ['Preflight'],
     place: 'machines',
     changesMachine: true,
-    act: installProgram,
+    act: onOwnMachine(installProgram),
   },
   {
     name: 'InstallPackage',

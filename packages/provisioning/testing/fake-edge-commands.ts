@@ -1,6 +1,7 @@
 import type { RunResult } from '../contract/shell.ts'
 import { takeBackFilesScript } from '../ensure/copied-files.ts'
 import { factsScript } from '../ensure/preflight-script.ts'
+import { takeScript } from '../ensure/take-script.ts'
 import type { FakeEdgeMachine } from './fake-edge.ts'
 
 type Result = Partial<RunResult>
@@ -109,7 +110,8 @@ const commands: Readonly<Record<string, Act>> = {
     const named = input.split('\n').map((line) => line.slice(66))
     return printed(named.flatMap((path) => (files.has(path) ? [`${path}: OK`] : [])).join('\n'))
   },
-  sh(machine, [, script = '']) {
+  sh(machine, [, script = ''], input) {
+    if (script === takeScript) return take(machine, input)
     if (script === factsScript) return printed(factsOf(machine))
     if (script === takeBackFilesScript) return takeBack(machine)
     if (script.includes('dpkg-query')) {
@@ -144,6 +146,13 @@ function factsOf(machine: FakeEdgeMachine): string {
     'packages apt',
     ...(ours === undefined ? [] : [`ours ${ours}`]),
   ].join('\n')
+}
+
+function take({ files }: FakeEdgeMachine, plan: string): Result {
+  const path = '/etc/skerry/machine.json'
+  const known = files.get('/var/lib/skerry/settings.json') ?? files.get(path)
+  if (known === undefined) files.set(path, plan)
+  return { stdout: known ?? plan }
 }
 
 /** Does the work of the script: it knows files and what they have replaced. */
