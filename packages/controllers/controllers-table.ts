@@ -10,7 +10,7 @@ import { deploymentController } from './deployment/deployment-controller.ts'
 import { garbageCollector } from './garbage-collector/garbage-collector.ts'
 import { jobController } from './job/job-controller.ts'
 import { ttlAfterFinishedController } from './job/ttl-after-finished-controller.ts'
-import { namespaceController } from './namespace/namespace-controller.ts'
+import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { resourceClaimController } from './resource-claim/resource-claim-controller.ts'
 import {
   replicaSetController,
@@ -96,7 +96,7 @@ const controllers: Readonly<Record<string, ControllerDefinition | BackgroundCont
     'ttl-controller': ttlController,
     'volumeattributesclass-protection-controller': attributesClassProtectionController,
     'job-controller': jobController,
-    'namespace-controller': namespaceController,
+    'namespace-controller': createNamespaceController(),
     'replicaset-controller': replicaSetController,
     'resourceclaim-controller': resourceClaimController,
     'resourcequota-controller': resourceQuotaController,

@@ -4,8 +4,11 @@ import type { ClusterClient, DiscoveredResource, Discovery } from '@skerry/clien
 import { ignoreNotFound } from '../reconcile/ignore-not-found.ts'
 import type { DeletionReport } from './namespace-conditions.ts'
 
-/** Returns one version of each resource, because versions are views of the same objects. Pods come first. */
-function deletableResources(discovery: Discovery): DiscoveredResource[] {
+/** Returns one version of each resource, because versions are views of the same objects, in the order of deletion. */
+function deletableResources(
+  discovery: Discovery,
+  rankOf: (resource: DiscoveredResource) => number,
+): DiscoveredResource[] {
   const chosen = new Map<string, DiscoveredResource>()
   for (const resource of discovery.resources) {
     const isDeletable = ['list', 'delete'].every((verb) => resource.verbs.includes(verb))
@@ -13,31 +16,46 @@ function deletableResources(discovery: Discovery): DiscoveredResource[] {
     const name = qualifiedName(resource)
     if (resource.isPreferred || !chosen.has(name)) chosen.set(name, resource)
   }
-  return [...chosen.values()].toSorted((a, b) => Number(isPods(b)) - Number(isPods(a)))
+  return [...chosen.values()].toSorted((a, b) => rankOf(a) - rankOf(b))
+}
+
+export type EarlyResource = Pick<DiscoveredResource, 'group' | 'resource'>
+
+/** A namespace to empty, and the resources whose objects end before all others but pods, in this order. */
+interface Emptying {
+  readonly namespace: string
+  readonly first: readonly EarlyResource[]
 }
 
 /**
- * Makes one pass: asks for the deletion of everything in the namespace and reports what remains.
- * While pods remain, nothing else is deleted, because they may need it to end properly.
+ * Makes one pass: asks for the deletion of everything in the namespace and reports what remains. While pods remain,
+ * and then while an object of `first` does, nothing else is deleted, because it may need that to end properly.
  */
 export async function deleteContent(
   cluster: ClusterClient,
-  namespace: string,
+  { namespace, first }: Emptying,
   signal: AbortSignal,
 ): Promise<DeletionReport> {
+  const early = [{ group: '', resource: 'pods' }, ...first].map(qualifiedName)
+  const rankOf = (resource: DiscoveredResource): number => {
+    const at = early.indexOf(qualifiedName(resource))
+    return at === -1 ? early.length : at
+  }
   const discovery = await cluster.discover(signal)
   const failures: string[] = []
   const remaining = new Map<string, number>()
   const finalizers = new Map<string, number>()
-  for (const resource of deletableResources(discovery)) {
+  for (const resource of deletableResources(discovery, rankOf)) {
     try {
       const left = await deleteAllOf(cluster, { resource, namespace }, signal)
       if (left.length > 0) remaining.set(qualifiedName(resource), left.length)
       for (const name of left.flat()) finalizers.set(name, (finalizers.get(name) ?? 0) + 1)
-      if (isPods(resource) && left.length > 0) break
+      if (rankOf(resource) < early.length && left.length > 0) break
     } catch (error) {
       if (signal.aborted) throw error
       failures.push(messageOf(error))
+      // It is not known whether any are left that need the rest.
+      if (rankOf(resource) > 0 && rankOf(resource) < early.length) break
     }
   }
   const undiscovered = discovery.stale.map(({ group, version }) => `${group}/${version}`)
@@ -90,10 +108,6 @@ async function listed(
   return found
 }
 
-function isPods({ group, resource }: DiscoveredResource): boolean {
-  return group === '' && resource === 'pods'
-}
-
-function qualifiedName({ group, resource }: DiscoveredResource): string {
+function qualifiedName({ group, resource }: EarlyResource): string {
   return `${resource}.${group}`
 }

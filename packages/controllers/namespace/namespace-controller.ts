@@ -8,30 +8,37 @@ import {
 } from '@skerry/controller-runtime'
 import { sameStatus } from '../status/same-status.ts'
 import { namespaceConditions, type DeletionReport } from './namespace-conditions.ts'
-import { deleteContent } from './namespace-content.ts'
+import { deleteContent, type EarlyResource } from './namespace-content.ts'
 import { controllerBounds } from '../limits-table.ts'
 
 const finalizer = 'kubernetes'
 
-/** Empties a namespace that is being deleted, then removes its finalizer. */
-export const namespaceController: ControllerDefinition = {
-  name: 'namespace-controller',
-  workers: 2,
-  watches: [
-    watch(resources.namespaces, {
-      keysOf: ({ object }) =>
-        object.metadata.deletionTimestamp ? [object.metadata.name ?? ''] : [],
-    }),
-    // The deletion of the last pod lets the rest be deleted without waiting for the next look.
-    watch(resources.pods, {
-      keysOf: ({ type, object }, context) =>
-        type === 'deleted' && isGoing(object.metadata.namespace ?? '', context)
-          ? [object.metadata.namespace ?? '']
-          : [],
-      delayMs: controllerBounds.namespaceController.settleMs,
-    }),
-  ],
-  reconcile,
+/**
+ * Empties a namespace that is being deleted, then removes its finalizer. Objects of the resources of `first` end
+ * after the pods and before everything else, which they may need for it.
+ */
+export function createNamespaceController(
+  first: readonly EarlyResource[] = [],
+): ControllerDefinition {
+  return {
+    name: 'namespace-controller',
+    workers: 2,
+    watches: [
+      watch(resources.namespaces, {
+        keysOf: ({ object }) =>
+          object.metadata.deletionTimestamp ? [object.metadata.name ?? ''] : [],
+      }),
+      // The deletion of the last pod lets the rest be deleted without waiting for the next look.
+      watch(resources.pods, {
+        keysOf: ({ type, object }, context) =>
+          type === 'deleted' && isGoing(object.metadata.namespace ?? '', context)
+            ? [object.metadata.namespace ?? '']
+            : [],
+        delayMs: controllerBounds.namespaceController.settleMs,
+      }),
+    ],
+    reconcile: (name, context, signal) => reconcile(name, { context, first }, signal),
+  }
 }
 
 function isGoing(name: string, context: ControllerContext): boolean {
@@ -39,15 +46,20 @@ function isGoing(name: string, context: ControllerContext): boolean {
   return namespace?.metadata.deletionTimestamp !== undefined
 }
 
+interface Scope {
+  readonly context: ControllerContext
+  readonly first: readonly EarlyResource[]
+}
+
 async function reconcile(
   name: string,
-  context: ControllerContext,
+  { context, first }: Scope,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
   const namespace = await readLive(name, context, signal)
   if (!namespace?.metadata.deletionTimestamp) return
   if (!namespace.spec?.finalizers?.includes(finalizer)) return
-  const report = await deleteContent(context.cluster, name, signal)
+  const report = await deleteContent(context.cluster, { namespace: name, first }, signal)
   const current = await writeStatus(namespace, report, context, signal)
   const isClean = report.remaining.size + report.failures.length + report.undiscovered.length === 0
   if (!isClean) return { requeueAfterMs: nextLookMs(current, context.clock.now()) }

@@ -19,4 +19,7 @@ export interface OpenHub extends OpenPlane {
 }
 
 /** One subject of a hub, in a file of parts/. */
-export type HubPart = PlanePart<OpenHub>
+export interface HubPart extends PlanePart<OpenHub> {
+  /** The resources whose objects need others of their namespace to end: when it is deleted, they go first. */
+  readonly endFirst?: readonly { readonly group: string; readonly resource: string }[]
+}

@@ -5,8 +5,8 @@ import { createControllerMetrics, runAsLeader } from '@skerry/controller-runtime
 import {
   bootstrapSignerController,
   csrCleanerController,
+  createNamespaceController,
   garbageCollector,
-  namespaceController,
   runControllers,
   serviceAccountController,
   tokenCleanerController,
@@ -18,7 +18,6 @@ import type { HubPart } from '../contract/hub-part.ts'
  * were found by name, the hub would load all others, too.
  */
 const usual = [
-  namespaceController,
   serviceAccountController,
   garbageCollector,
   csrCleanerController,
@@ -39,7 +38,10 @@ export function controllers(
       const deps = { cluster: hub.cluster, clock, random, log, metrics }
       const control: Task = async (scope) => {
         const configured = others.flatMap((part) => part.controllers?.(hub) ?? [])
-        await runControllers([...usual, ...configured], deps, scope)
+        const namespaces = createNamespaceController(
+          others.flatMap(({ endFirst = [] }) => endFirst),
+        )
+        await runControllers([namespaces, ...usual, ...configured], deps, scope)
         scope.throwIfAborted()
       }
       if (!hasReplicas) return [control]

@@ -17,6 +17,8 @@ export function provisioning(options: ProgramOptions): HubPart {
   const offered = new Set([version])
   return {
     kinds: (builtin) => [edgeClusterKind(builtin, () => [...offered]), ...edgeJobKinds(builtin)],
+    // Machines are cleaned with the logins in Secrets of the namespace, and people skip steps with their roles there.
+    endFirst: [edgeClusterResource],
     tasks: async ({ context }) => [
       (signal) => followVersions(options, offered, { ...context, signal }),
     ],
