@@ -37,6 +37,8 @@ interface ResourceTableProps {
   readonly pageOf?: (metadata: RowMetadata) => string | undefined
   /** Lists the objects with these labels alone. */
   readonly labelSelector?: string
+  /** Says how to fill an empty list. If omitted, kubectl does. */
+  readonly emptyHint?: React.ReactNode
 }
 
 export function ResourceTable(props: ResourceTableProps) {
@@ -82,7 +84,11 @@ export function ResourceTable(props: ResourceTableProps) {
           text={`${listCommand(cluster, resource, isNamespaced ? namespace : undefined)}${labelSelector === undefined ? '' : ` -l ${labelSelector}`}`}
         />
       </div>
-      <Rows {...{ cluster, resource, view, shown, retry, isNamespaced, pageOf: props.pageOf }} />
+      <Rows
+        {...{ cluster, resource, view, shown, retry, isNamespaced }}
+        pageOf={props.pageOf}
+        emptyHint={props.emptyHint}
+      />
     </>
   )
 }
@@ -95,10 +101,11 @@ interface RowsProps {
   readonly retry: () => void
   readonly isNamespaced: boolean
   readonly pageOf: ResourceTableProps['pageOf']
+  readonly emptyHint: React.ReactNode
 }
 
-function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }: RowsProps) {
-  const ownPage = given.pageOf
+function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...props }: RowsProps) {
+  const ownPage = props.pageOf
   const texts = useTexts(resourceTexts)
   const words = useTexts(partTexts)
   const [, navigate] = useLocation()
@@ -113,9 +120,15 @@ function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }:
         }),
     [cluster, resource, ownPage],
   )
+  const given = view.columns
   const columns = useMemo(
-    () => columnsOf({ view, pageOf, namespaceTitle: isNamespaced ? texts.namespace : undefined }),
-    [view, pageOf, isNamespaced, texts],
+    () =>
+      columnsOf({
+        columns: given,
+        pageOf,
+        namespaceTitle: isNamespaced ? texts.namespace : undefined,
+      }),
+    [given, pageOf, isNamespaced, texts],
   )
   if (view.error !== undefined) return <Failed error={view.error} onRetry={retry} />
   if (view.phase === 'away' && view.items.size === 0) {
@@ -129,7 +142,17 @@ function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }:
     )
   }
   if (view.phase === 'loading') return <Loading />
-  if (view.items.size === 0) return <Empty title={texts.empty(resource.resource)} />
+  if (view.items.size === 0) {
+    return (
+      <Empty title={texts.empty(resource.resource)}>
+        {props.emptyHint ?? (
+          <p>
+            {texts.emptyHint} <code>kubectl apply -f FILE</code>
+          </p>
+        )}
+      </Empty>
+    )
+  }
   if (shown.length === 0) return <Empty title={words.noMatch} />
   return (
     <DataTable
@@ -145,13 +168,13 @@ function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }:
 }
 
 interface ColumnsOf {
-  readonly view: ListView
+  readonly columns: ListView['columns']
   readonly pageOf: (row: TableRow) => string
   /** Undefined for kinds without namespaces. */
   readonly namespaceTitle: string | undefined
 }
 
-function columnsOf({ view, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow>[] {
+function columnsOf({ columns, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow>[] {
   const namespace: Column<TableRow>[] =
     namespaceTitle === undefined
       ? []
@@ -164,7 +187,7 @@ function columnsOf({ view, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow
             cell: ({ metadata }) => metadata.namespace,
           },
         ]
-  return [...namespace, ...shownColumns(view.columns).map((each) => columnOf(each, pageOf))]
+  return [...namespace, ...shownColumns(columns).map((each) => columnOf(each, pageOf))]
 }
 
 function columnOf(
