@@ -1,6 +1,6 @@
 /** Objects of one kind as the server prints them, live. */
 import { useDeferredValue, useMemo } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import { listPath, objectPage, type ResourceName } from '../data/api-paths.ts'
 import { useRetry, useWatched } from '../data/console-context.tsx'
 import { listCommand } from '../data/object-commands.ts'
@@ -22,6 +22,7 @@ import { Empty, Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { DataTable, type Column } from './data-table.tsx'
 import { Freshness } from './freshness.tsx'
+import { RowLink } from './row-link.tsx'
 import { SearchField } from './search-field.tsx'
 import { resourceTexts } from './resource-texts.ts'
 import { partTexts } from './texts.ts'
@@ -201,7 +202,8 @@ function columnOf(
       ...shared,
       width: 'minmax(150px, 2fr)',
       sortBy: ({ metadata }) => metadata.name ?? '',
-      cell: (row) => <Link href={pageOf(row)}>{row.metadata.name}</Link>,
+      cell: (row) => <RowLink href={pageOf(row)}>{row.metadata.name}</RowLink>,
+      hint: ({ metadata }) => metadata.name ?? '',
     }
   }
   if (isAge(column)) {
@@ -217,6 +219,7 @@ function columnOf(
     width: name === 'Message' ? 'minmax(200px, 4fr)' : 'minmax(70px, 1fr)',
     sortBy: ({ cells }) =>
       typeof cells[at] === 'number' ? Number(cells[at]) : cellText(cells[at]),
-    cell: ({ cells }) => <span title={cellText(cells[at])}>{cellText(cells[at])}</span>,
+    cell: ({ cells }) => cellText(cells[at]),
+    hint: ({ cells }) => cellText(cells[at]),
   }
 }
