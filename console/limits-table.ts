@@ -46,6 +46,10 @@ export const timeLimits = Object.freeze({
   savedMs: 30_000,
   /** An explanation costs the hub a look at the whole fleet. */
   explainAgainMs: 10_000,
+  /** A certificate that ends earlier has not been renewed in time. */
+  certificateSoonMs: 3 * 24 * 3_600_000,
+  /** How long the list of a server's schemas is used: its custom resources may change. */
+  schemaMs: 60_000,
 })
 
 /** Bounds of the drawn pages. */
@@ -90,6 +94,10 @@ export const viewLimits = Object.freeze({
   waveClusters: 12,
   /** Names of clusters in the preview of a policy. */
   previewClusters: 60,
+  /** Steps from a schema to the one that it refers to. */
+  schemaHopsMax: 16,
+  /** Odd fields of an edited object. */
+  findingsMax: 50,
   /** A policy that has claimed more objects says so. */
   claimedMax: 500,
 })

@@ -1,5 +1,6 @@
 /** All pages: their paths, and which of them are in the navigation. Each is loaded when it is first shown. */
 import { lazy, type ComponentType } from 'react'
+import { useWaitingAgents } from '../data/use-registrations.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { FleetPage } from '../pages/fleet/page.tsx'
 import { ClustersPage } from '../pages/clusters/page.tsx'
@@ -17,6 +18,8 @@ export interface PageEntry {
     readonly title: (texts: AppTexts) => string
     /** Where the link leads, if the path has parameters. */
     readonly href?: string
+    /** A hook that counts what waits there for a person. */
+    readonly useCount?: () => number
   }
 }
 
@@ -98,7 +101,12 @@ export const pageTable: readonly PageEntry[] = [
     page: lazy(async () => ({
       default: (await import('../pages/registrations/page.tsx')).RegistrationsPage,
     })),
-    link: { section: 'grow', icon: 'import', title: (texts) => texts.connect },
+    link: {
+      section: 'grow',
+      icon: 'import',
+      title: (texts) => texts.connect,
+      useCount: useWaitingAgents,
+    },
   },
   {
     path: '/applications',

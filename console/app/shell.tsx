@@ -97,6 +97,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
                 >
                   {link === undefined ? undefined : <Icon name={link.icon} />}
                   {link?.title(texts)}
+                  {link?.useCount === undefined ? undefined : <Badge useCount={link.useCount} />}
                 </Link>
               )
             })}
@@ -104,6 +105,19 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
         )
       })}
     </nav>
+  )
+}
+
+/** Says how many things wait on a page. */
+function Badge({ useCount }: { readonly useCount: () => number }) {
+  const texts = useTexts(appTexts)
+  const count = useCount()
+  if (count === 0) return undefined
+  return (
+    <span className="nav-badge" title={texts.waiting(count)}>
+      {count}
+      <span className="only-read"> {texts.waiting(count)}</span>
+    </span>
   )
 }
 

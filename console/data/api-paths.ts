@@ -14,7 +14,7 @@ export interface ObjectName extends ResourceName {
 }
 
 /** Returns where a cluster's API begins; without a cluster, the hub's own. */
-function apiBase(cluster: string | undefined): string {
+export function apiBase(cluster: string | undefined): string {
   return cluster === undefined ? '' : `/clusters/${encodeURIComponent(cluster)}`
 }
 

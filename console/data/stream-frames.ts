@@ -43,7 +43,12 @@ export interface ServerFrame {
   readonly since?: string | number
   readonly retryAfter?: number
   readonly message?: string
-  readonly error?: { readonly code?: number; readonly reason?: string; readonly message?: string }
+  readonly error?: {
+    readonly code?: number
+    readonly reason?: string
+    readonly message?: string
+    readonly requestId?: string
+  }
 }
 
 /**

@@ -22,14 +22,23 @@ interface RowOnWire {
   readonly metadata?: RowMetadata
 }
 
-/** The metadata may stand in the row, or in the object of the row as Kubernetes has it. */
+/** The rows of items, which never change: a row that is the same one is not drawn again. */
+const rowsOfItems = new WeakMap<object, TableRow>()
+
 export function tableRows(view: ListView): TableRow[] {
   return [...view.items.values()].flatMap((item) => {
     if (typeof item !== 'object' || item === null) return []
-    const row: RowOnWire = item
-    const metadata = row.object?.metadata ?? row.metadata ?? {}
-    return [{ cells: row.cells ?? [], metadata }]
+    const known = rowsOfItems.get(item)
+    if (known !== undefined) return [known]
+    const row = rowOf(item)
+    rowsOfItems.set(item, row)
+    return [row]
   })
+}
+
+/** The metadata may stand in the row, or in the object of the row as Kubernetes has it. */
+function rowOf(row: RowOnWire): TableRow {
+  return { cells: row.cells ?? [], metadata: row.object?.metadata ?? row.metadata ?? {} }
 }
 
 /** A column and its place in the cells. */

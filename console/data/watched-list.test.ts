@@ -83,7 +83,8 @@ test('a list of which nothing was ever known has no age', () => {
 
 test('a refusal ends the list with its reason', () => {
   const list = new WatchedList()
-  list.take({ error: { code: 403, reason: 'Forbidden', message: 'no' } }, 10)
+  list.take({ error: { code: 403, reason: 'Forbidden', message: 'no', requestId: 'a1' } }, 10)
   assert.equal(list.view.phase, 'ended')
   assert.ok(list.view.error?.isForbidden)
+  assert.equal(list.view.error.facts.requestId, 'a1')
 })

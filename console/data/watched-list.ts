@@ -99,8 +99,9 @@ export class WatchedList {
   }
 
   #end(error: NonNullable<ServerFrame['error']>): boolean {
-    const { code = 500, reason = 'Unknown', message = 'The watch ended' } = error
-    this.#show({ phase: 'ended', error: new HubError(message, { code, reason }) })
+    const { code = 500, reason = 'Unknown', message = 'The watch ended', requestId } = error
+    const facts = { code, reason, ...(requestId === undefined ? {} : { requestId }) }
+    this.#show({ phase: 'ended', error: new HubError(message, facts) })
     return true
   }
 

@@ -1,5 +1,13 @@
 /** A table of thousands of rows: fixed heights, only the visible ones drawn, sorted by a click, walked by keys. */
-import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import {
+  memo,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+} from 'react'
 import { useNarrow } from './use-narrow.ts'
 import { viewLimits } from '../limits-table.ts'
 import { rowHeights, useDensity } from '../words/density.ts'
@@ -14,6 +22,8 @@ export interface Column<Row> {
   /** A CSS track: `2fr`, `90px`, `minmax(120px, 1fr)`. */
   readonly width: string
   readonly cell: (row: Row) => React.ReactNode
+  /** The whole text of a cell that is nothing but a text, for one that is cut off. */
+  readonly hint?: (row: Row) => string
   /** Texts are compared with numbers in them counted. A column without it cannot sort. */
   readonly sortBy?: (row: Row) => string | number
   readonly isNumber?: boolean
@@ -30,6 +40,11 @@ export interface DataTableProps<Row> {
   readonly initialSort?: string
   /** Rows that are drawn as old. */
   readonly isOld?: (row: Row) => boolean
+}
+
+/** A property of the style sheet, which the types of React do not know. */
+interface Tracks extends CSSProperties {
+  readonly '--tracks': string
 }
 
 interface Sort {
@@ -58,7 +73,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     rowPx,
     overscan: viewLimits.overscanRows,
   })
-  const template = columns.map(({ width }) => width).join(' ')
+  // All rows share one text: a row that comes into sight sets nothing but its place.
+  const tracks: Tracks = { '--tracks': columns.map(({ width }) => width).join(' ') }
   const at = useMemo(
     () => (chosen === undefined ? -1 : sorted.findIndex((row) => keyOf(row) === chosen)),
     [sorted, keyOf, chosen],
@@ -85,9 +101,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       aria-rowcount={sorted.length + 1}
       aria-activedescendant={at < 0 ? undefined : rowId(label, chosen ?? '')}
       tabIndex={0}
+      style={tracks}
       onKeyDown={onKeyDown}
     >
-      <TableHead columns={columns} sort={sort} onSort={setSort} template={template} />
+      <TableHead columns={columns} sort={sort} onSort={setSort} />
       <div className="table-body" role="rowgroup" ref={body}>
         <div className="table-space" style={{ height: sorted.length * rowPx }}>
           {sorted.slice(drawn.first, drawn.end).map((row, index) => (
@@ -99,7 +116,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               isChosen={keyOf(row) === chosen}
               isOld={props.isOld?.(row) ?? false}
               onChoose={setChosen}
-              {...{ row, rowPx, columns, template }}
+              {...{ row, rowPx, columns }}
             />
           ))}
         </div>
@@ -116,14 +133,13 @@ interface TableRowProps<Row> {
   readonly index: number
   readonly rowPx: number
   readonly columns: readonly Column<Row>[]
-  readonly template: string
   readonly isChosen: boolean
   readonly isOld: boolean
   readonly onChoose: (rowKey: string) => void
 }
 
 function DrawnRow<Row>(props: TableRowProps<Row>) {
-  const { id, rowKey, row, index, rowPx, columns, template, isChosen, isOld, onChoose } = props
+  const { id, rowKey, row, index, rowPx, columns, isChosen, isOld, onChoose } = props
   return (
     <div
       id={id}
@@ -131,11 +147,16 @@ function DrawnRow<Row>(props: TableRowProps<Row>) {
       aria-rowindex={index + 2}
       aria-selected={isChosen}
       className={`table-row${isOld ? ' is-old' : ''}`}
-      style={{ top: index * rowPx, gridTemplateColumns: template }}
+      style={{ top: index * rowPx }}
       onClick={() => onChoose(rowKey)}
     >
       {columns.map((column) => (
-        <div key={column.key} role="gridcell" className={cellClass(column)}>
+        <div
+          key={column.key}
+          role="gridcell"
+          className={cellClass(column)}
+          title={column.hint?.(row)}
+        >
           {column.cell(row)}
         </div>
       ))}
@@ -150,14 +171,13 @@ interface TableHeadProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly sort: Sort
   readonly onSort: (sort: Sort) => void
-  readonly template: string
 }
 
-function TableHead<Row>({ columns, sort, onSort, template }: TableHeadProps<Row>) {
+function TableHead<Row>({ columns, sort, onSort }: TableHeadProps<Row>) {
   const texts = useTexts(partTexts)
   return (
     <div role="rowgroup">
-      <div className="table-head" role="row" style={{ gridTemplateColumns: template }}>
+      <div className="table-head" role="row">
         {columns.map((column) => {
           const isSorted = sort.key === column.key
           const order = sort.isDescending ? 'descending' : 'ascending'

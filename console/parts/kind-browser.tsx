@@ -17,9 +17,11 @@ interface KindBrowserProps {
   readonly first: string
   /** The page of an object, for kinds that have one of their own. */
   readonly pageOf?: (kind: DiscoveredKind, metadata: RowMetadata) => string | undefined
+  /** Says how to fill an empty list of a kind. */
+  readonly emptyHintOf?: (kind: DiscoveredKind) => React.ReactNode
 }
 
-export function KindBrowser({ cluster, groups, first, pageOf }: KindBrowserProps) {
+export function KindBrowser({ cluster, groups, first, pageOf, emptyHintOf }: KindBrowserProps) {
   const texts = useTexts(resourceTexts)
   const [values, setValues] = useUrlValues()
   const { kinds, error, retry } = useKinds(cluster)
@@ -35,6 +37,7 @@ export function KindBrowser({ cluster, groups, first, pageOf }: KindBrowserProps
       cluster={cluster}
       resource={chosen}
       isNamespaced={chosen.isNamespaced}
+      emptyHint={emptyHintOf?.(chosen)}
       {...(pageOf === undefined ? {} : { pageOf: (metadata) => pageOf(chosen, metadata) })}
       choices={
         <ChoiceField

@@ -14,7 +14,7 @@ import { yamlTexts } from './yaml-texts.ts'
 
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.tsx')).YamlEditor }))
 const YamlDifference = lazy(async () => ({
-  default: (await import('./yaml-editor.tsx')).YamlDifference,
+  default: (await import('./yaml-difference.tsx')).YamlDifference,
 }))
 
 interface ObjectYamlProps {
@@ -41,6 +41,7 @@ export function ObjectYaml({ cluster, object, outcome }: ObjectYamlProps) {
   if (isEditing) {
     return (
       <EditYaml
+        cluster={cluster}
         path={path}
         before={editableYaml(data)}
         onEnd={() => setEditing(false)}
@@ -65,6 +66,8 @@ export function ObjectYaml({ cluster, object, outcome }: ObjectYamlProps) {
 }
 
 interface EditYamlProps {
+  /** Undefined for the hub's own objects. */
+  readonly cluster: string | undefined
   readonly path: string
   /** The object as it is; empty for one that is to be made. */
   readonly before: string
@@ -82,7 +85,7 @@ type Step =
   | { readonly is: 'checked'; readonly applied: Applied; readonly isForced: boolean }
 
 export function EditYaml(props: EditYamlProps) {
-  const { path, before, first = before, outcome, onEnd, onApplied = onEnd } = props
+  const { cluster, path, before, first = before, outcome, onEnd, onApplied = onEnd } = props
   const texts = useTexts(yamlTexts)
   const queries = useQueryClient()
   const [yaml, setYaml] = useState(first)
@@ -125,7 +128,7 @@ export function EditYaml(props: EditYamlProps) {
         {step.is === 'checked' ? (
           <YamlDifference label={texts.difference} before={before} after={step.applied.yaml} />
         ) : (
-          <YamlEditor label={texts.edit} text={yaml} onChange={setYaml} />
+          <YamlEditor label={texts.edit} text={yaml} cluster={cluster} onChange={setYaml} />
         )}
       </Suspense>
       {step.is === 'checked' ? outcome?.(step.applied.object) : undefined}

@@ -1,6 +1,6 @@
 /** Objects of one kind as the server prints them, live. */
 import { useDeferredValue, useMemo } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import { listPath, objectPage, type ResourceName } from '../data/api-paths.ts'
 import { useRetry, useWatched } from '../data/console-context.tsx'
 import { listCommand } from '../data/object-commands.ts'
@@ -22,6 +22,7 @@ import { Empty, Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { DataTable, type Column } from './data-table.tsx'
 import { Freshness } from './freshness.tsx'
+import { RowLink } from './row-link.tsx'
 import { SearchField } from './search-field.tsx'
 import { resourceTexts } from './resource-texts.ts'
 import { partTexts } from './texts.ts'
@@ -37,6 +38,8 @@ interface ResourceTableProps {
   readonly pageOf?: (metadata: RowMetadata) => string | undefined
   /** Lists the objects with these labels alone. */
   readonly labelSelector?: string
+  /** Says how to fill an empty list. If omitted, kubectl does. */
+  readonly emptyHint?: React.ReactNode
 }
 
 export function ResourceTable(props: ResourceTableProps) {
@@ -82,7 +85,11 @@ export function ResourceTable(props: ResourceTableProps) {
           text={`${listCommand(cluster, resource, isNamespaced ? namespace : undefined)}${labelSelector === undefined ? '' : ` -l ${labelSelector}`}`}
         />
       </div>
-      <Rows {...{ cluster, resource, view, shown, retry, isNamespaced, pageOf: props.pageOf }} />
+      <Rows
+        {...{ cluster, resource, view, shown, retry, isNamespaced }}
+        pageOf={props.pageOf}
+        emptyHint={props.emptyHint}
+      />
     </>
   )
 }
@@ -95,10 +102,11 @@ interface RowsProps {
   readonly retry: () => void
   readonly isNamespaced: boolean
   readonly pageOf: ResourceTableProps['pageOf']
+  readonly emptyHint: React.ReactNode
 }
 
-function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }: RowsProps) {
-  const ownPage = given.pageOf
+function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...props }: RowsProps) {
+  const ownPage = props.pageOf
   const texts = useTexts(resourceTexts)
   const words = useTexts(partTexts)
   const [, navigate] = useLocation()
@@ -113,9 +121,15 @@ function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }:
         }),
     [cluster, resource, ownPage],
   )
+  const given = view.columns
   const columns = useMemo(
-    () => columnsOf({ view, pageOf, namespaceTitle: isNamespaced ? texts.namespace : undefined }),
-    [view, pageOf, isNamespaced, texts],
+    () =>
+      columnsOf({
+        columns: given,
+        pageOf,
+        namespaceTitle: isNamespaced ? texts.namespace : undefined,
+      }),
+    [given, pageOf, isNamespaced, texts],
   )
   if (view.error !== undefined) return <Failed error={view.error} onRetry={retry} />
   if (view.phase === 'away' && view.items.size === 0) {
@@ -129,7 +143,17 @@ function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }:
     )
   }
   if (view.phase === 'loading') return <Loading />
-  if (view.items.size === 0) return <Empty title={texts.empty(resource.resource)} />
+  if (view.items.size === 0) {
+    return (
+      <Empty title={texts.empty(resource.resource)}>
+        {props.emptyHint ?? (
+          <p>
+            {texts.emptyHint} <code>kubectl apply -f FILE</code>
+          </p>
+        )}
+      </Empty>
+    )
+  }
   if (shown.length === 0) return <Empty title={words.noMatch} />
   return (
     <DataTable
@@ -145,13 +169,13 @@ function Rows({ cluster, resource, view, shown, retry, isNamespaced, ...given }:
 }
 
 interface ColumnsOf {
-  readonly view: ListView
+  readonly columns: ListView['columns']
   readonly pageOf: (row: TableRow) => string
   /** Undefined for kinds without namespaces. */
   readonly namespaceTitle: string | undefined
 }
 
-function columnsOf({ view, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow>[] {
+function columnsOf({ columns, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow>[] {
   const namespace: Column<TableRow>[] =
     namespaceTitle === undefined
       ? []
@@ -164,7 +188,7 @@ function columnsOf({ view, pageOf, namespaceTitle }: ColumnsOf): Column<TableRow
             cell: ({ metadata }) => metadata.namespace,
           },
         ]
-  return [...namespace, ...shownColumns(view.columns).map((each) => columnOf(each, pageOf))]
+  return [...namespace, ...shownColumns(columns).map((each) => columnOf(each, pageOf))]
 }
 
 function columnOf(
@@ -178,7 +202,8 @@ function columnOf(
       ...shared,
       width: 'minmax(150px, 2fr)',
       sortBy: ({ metadata }) => metadata.name ?? '',
-      cell: (row) => <Link href={pageOf(row)}>{row.metadata.name}</Link>,
+      cell: (row) => <RowLink href={pageOf(row)}>{row.metadata.name}</RowLink>,
+      hint: ({ metadata }) => metadata.name ?? '',
     }
   }
   if (isAge(column)) {
@@ -194,6 +219,7 @@ function columnOf(
     width: name === 'Message' ? 'minmax(200px, 4fr)' : 'minmax(70px, 1fr)',
     sortBy: ({ cells }) =>
       typeof cells[at] === 'number' ? Number(cells[at]) : cellText(cells[at]),
-    cell: ({ cells }) => <span title={cellText(cells[at])}>{cellText(cells[at])}</span>,
+    cell: ({ cells }) => cellText(cells[at]),
+    hint: ({ cells }) => cellText(cells[at]),
   }
 }

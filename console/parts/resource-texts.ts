@@ -7,6 +7,7 @@ export const resourceTexts = inBoth({
     allNamespaces: 'all',
     filter: 'Filter',
     empty: (resource: string) => `There are no ${resource} here`,
+    emptyHint: 'Whatever is made appears by itself, such as with',
   },
   zh: {
     kind: '类型',
@@ -14,5 +15,6 @@ export const resourceTexts = inBoth({
     allNamespaces: '全部',
     filter: '筛选',
     empty: (resource: string) => `此处没有 ${resource}`,
+    emptyHint: '新建的对象会自动出现，例如通过',
   },
 })

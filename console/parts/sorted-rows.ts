@@ -3,9 +3,15 @@ import { viewLimits } from '../limits-table.ts'
 
 const collator = new Intl.Collator('en', { numeric: true })
 
-interface Keyed<Row, Key> {
+interface SortKey {
+  readonly value: string | number
+  /** The order of these is that of their characters. Undefined for texts that need a collator. */
+  readonly plain: string | undefined
+}
+
+interface Keyed<Row> {
   readonly row: Row
-  readonly key: Key
+  readonly key: SortKey
 }
 
 /** Texts are compared without regard to case, and with the numbers in them counted. Equal rows keep their order. */
@@ -14,32 +20,45 @@ export function sortedRows<Row>(
   sortBy: (row: Row) => string | number,
   isDescending: boolean,
 ): readonly Row[] {
-  const keyed = rows.map((row) => ({ row, key: sortBy(row) }))
-  const numbers = keyed.filter(hasNumber)
+  const keyOf = keysOf(sortBy)
+  const keyed = rows.map((row): Keyed<Row> => ({ row, key: keyOf(row) }))
+  const compare = comparison(keyed)
   const sign = isDescending ? -1 : 1
-  if (numbers.length === keyed.length) return ordered(numbers, (a, b) => sign * (a - b))
-  const texts = keyed.map(({ row, key }) => ({ row, key: String(key) }))
-  if (!texts.every(({ key }) => isPlain.test(key))) {
-    return ordered(texts, (a, b) => sign * collator.compare(a, b))
+  return keyed.toSorted((a, b) => sign * compare(a.key, b.key)).map(({ row }) => row)
+}
+
+function comparison(keyed: readonly Keyed<unknown>[]): (a: SortKey, b: SortKey) => number {
+  if (keyed.every(({ key }) => typeof key.value === 'number')) {
+    return (a, b) => Number(a.value) - Number(b.value)
   }
-  // A collator takes five times as long, which shows when many rows change all the time.
-  const plain = texts.map(({ row, key }) => ({ row, key: countedText(key) }))
-  return ordered(plain, (a, b) => (a === b ? 0 : a < b ? -sign : sign))
+  if (keyed.every(({ key }) => key.plain !== undefined)) {
+    // A collator takes five times as long, which shows when many rows change all the time.
+    return ({ plain: a = '' }, { plain: b = '' }) => (a === b ? 0 : a < b ? -1 : 1)
+  }
+  return (a, b) => collator.compare(String(a.value), String(b.value))
 }
 
-function hasNumber<Row>(each: Keyed<Row, string | number>): each is Keyed<Row, number> {
-  return typeof each.key === 'number'
-}
+/** The keys of rows, by the function that makes them. A row never changes, and most rows are sorted again and again. */
+const keysOfRows = new WeakMap<object, WeakMap<object, SortKey>>()
 
-function ordered<Row, Key>(
-  keyed: readonly Keyed<Row, Key>[],
-  compare: (a: Key, b: Key) => number,
-): readonly Row[] {
-  return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ row }) => row)
+function keysOf<Row>(sortBy: (row: Row) => string | number): (row: Row) => SortKey {
+  const known = keysOfRows.get(sortBy) ?? new WeakMap<object, SortKey>()
+  keysOfRows.set(sortBy, known)
+  return (row) => {
+    if (typeof row !== 'object' || row === null) return sortKey(sortBy(row))
+    const found = known.get(row) ?? sortKey(sortBy(row))
+    known.set(row, found)
+    return found
+  }
 }
 
 /** Printable ASCII. */
 const isPlain = /^[ -~]*$/
+
+function sortKey(value: string | number): SortKey {
+  const text = String(value)
+  return { value, plain: isPlain.test(text) ? countedText(text) : undefined }
+}
 
 /** Fills numbers up, so that their order is that of their characters. */
 function countedText(text: string): string {

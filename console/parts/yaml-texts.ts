@@ -8,12 +8,17 @@ export const yamlTexts = inBoth({
     applyForced: 'Apply and take over the fields',
     editOn: 'Keep editing',
     discard: 'Discard',
-    hint: 'A check asks the server without changing anything.',
+    hint: 'A check asks the server without changing anything. Ctrl Space completes fields.',
     checked: 'The server would change this:',
     difference: 'Difference',
     conflicts:
       'Other managers keep these fields. If you take them over, those managers’ next changes conflict with yours.',
     takeOver: 'Check again, and take over these fields',
+    line: (number: number) => `Line ${number}`,
+    unknownField: (path: string) => `The server knows no field “${path}”.`,
+    oddValue: (path: string, allowed: string) => `“${path}” may be ${allowed}.`,
+    required: 'Required.',
+    noSchema: (why: string) => `Fields are neither completed nor looked at: ${why}`,
   },
   zh: {
     edit: '编辑',
@@ -22,10 +27,17 @@ export const yamlTexts = inBoth({
     applyForced: '应用并接管字段',
     editOn: '继续编辑',
     discard: '放弃',
-    hint: '检查只询问服务器，不做任何更改。',
+    hint: '检查只询问服务器，不做任何更改。Ctrl 空格补全字段。',
     checked: '服务器将做出以下更改：',
     difference: '差异',
     conflicts: '这些字段由其他管理者维护。如果您接管，它们的下一次更改会与您的冲突。',
     takeOver: '接管这些字段并重新检查',
+    line: (number: number) => `第 ${number} 行`,
+    unknownField: (path: string) => `服务器没有字段“${path}”。`,
+    oddValue: (path: string, allowed: string) => `“${path}”可以是 ${allowed}。`,
+    required: '必填。',
+    noSchema: (why: string) => `无法补全和检查字段：${why}`,
   },
 })
+
+export type YamlTexts = (typeof yamlTexts)['en']

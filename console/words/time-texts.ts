@@ -32,12 +32,16 @@ export function nextChangeMs(spanMs: number): number {
   return spanMs < hourSeconds * 1_000 ? 10_000 : 60_000
 }
 
+/** Making one takes as long as writing a hundred moments with it. */
+const momentFormats: Partial<Record<Language, Intl.DateTimeFormat>> = {}
+
 /** Writes a moment in the viewer's zone and in UTC, for the text that appears over an age. */
 export function momentText(atMs: number, language: Language): string {
-  const local = new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
+  momentFormats[language] ??= new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
     dateStyle: 'medium',
     timeStyle: 'long',
-  }).format(atMs)
+  })
+  const local = momentFormats[language].format(atMs)
   return `${local} · ${new Date(atMs).toISOString().replace('.000', '')}`
 }
 

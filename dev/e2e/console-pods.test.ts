@@ -72,6 +72,9 @@ test('pods in the web console', { skip: await whyNot(), timeout: 300_000 }, asyn
   await t.test('opens a shell with an editor, in the size of the window', () =>
     opensShell(scene, page),
   )
+  await t.test('completes fields as the cluster has them, and underlines others', () =>
+    completesFields(scene, page),
+  )
   await t.test('shows the conflict of an edit, and its owner', () => editsObject(scene, page))
   await t.test('ends all tabs of a session that logs out', () => endsSession(scene, page))
 })
@@ -214,6 +217,29 @@ async function sizeOf(page: Page): Promise<{ rows: number; columns: number }> {
   await rows.filter({ hasText: /size \d+ \d+\./ }).waitFor()
   const [, height, width] = /size (\d+) (\d+)\./.exec(await rows.innerText()) ?? []
   return { rows: Number(height), columns: Number(width) }
+}
+
+/** The editor has the fields of that cluster's server, and says which ones the server would refuse. */
+async function completesFields({ browser }: ConsoleScene, page: Page): Promise<void> {
+  await page.goto('/console/objects/edge/apps/v1/deployments/default/flood')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.locator('.cm-line').filter({ hasText: 'replicas: 3' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('minRea')
+  const option = page.getByRole('option', { name: 'minReadySeconds' })
+  await option.getByText('integer').waitFor()
+  await page.getByText(/minimum number of seconds/i).waitFor()
+  await assertSound(browser, page, 'completion')
+  await option.click()
+  await page.keyboard.type('5')
+  await page.locator('.cm-line').filter({ hasText: 'minReadySeconds: 5' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('stratgy: {}')
+  await page.getByRole('status').filter({ hasText: 'no field “spec.stratgy”' }).waitFor()
+  await page.locator('.cm-finding').filter({ hasText: 'stratgy' }).waitFor()
+  await assertSound(browser, page, 'unknown-field')
+  await page.getByRole('button', { name: 'Discard' }).click()
 }
 
 async function editsObject({ browser, cloud }: ConsoleScene, page: Page): Promise<void> {

@@ -111,6 +111,8 @@ test('a watch is refused by the rights of its user, and others go on', async () 
   tab.send({ open: 4, path: '/version' })
   const { error } = await tab.until(({ id, error }) => id === 1 && error !== undefined)
   assert.deepEqual([error?.code, /"rita" cannot list/.test(error?.message ?? '')], [403, true])
+  // The audit log has the request under this id.
+  assert.match(error?.requestId ?? '', /^[\da-f-]{36}$/)
   await tab.until(({ id, error }) => id === 3 && error !== undefined)
   const odd = await tab.until(({ id, error }) => id === 4 && error !== undefined)
   assert.match(odd.error?.message ?? '', /only lists of objects can be watched/)

@@ -55,7 +55,7 @@ export interface TabFrame {
   readonly state?: string
   readonly message?: string
   readonly retryAfter?: number
-  readonly error?: { readonly code: number; readonly message: string }
+  readonly error?: { readonly code: number; readonly message: string; readonly requestId?: string }
 }
 
 interface Shown {

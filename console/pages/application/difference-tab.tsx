@@ -23,7 +23,7 @@ import { useExplanation } from './use-explanation.ts'
 import { workPath, workSelector } from './work-selector.ts'
 
 const YamlDifference = lazy(async () => ({
-  default: (await import('../../parts/yaml-editor.tsx')).YamlDifference,
+  default: (await import('../../parts/yaml-difference.tsx')).YamlDifference,
 }))
 
 /** The object as one cluster gets it, compared with the one on the hub. */

@@ -1,4 +1,5 @@
 /** Objects of the hub that are spread over the fleet. A binding stands for each of them. */
+import { Link } from 'wouter'
 import { kindKey, type DiscoveredKind } from '../../data/discovered-kinds.ts'
 import { applicationPage } from '../../data/explanation.ts'
 import type { RowMetadata } from '../../data/table-rows.ts'
@@ -18,6 +19,9 @@ export function ApplicationsPage() {
         groups={groups}
         first="resourcebindings.work.karmada.io"
         pageOf={pageOf}
+        emptyHintOf={(kind) =>
+          bindings.has(kindKey(kind)) ? <Link href="/new-policy">{texts.create}</Link> : undefined
+        }
       />
     </PageFrame>
   )

@@ -3,7 +3,7 @@ import { useParams, Link } from 'wouter'
 import { useFleetRow } from '../../data/fleet-rows.ts'
 import { isOutOfSight } from '../../data/fleet.ts'
 import { Age } from '../../parts/age.tsx'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Failed } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -47,15 +47,16 @@ export function ClusterPage() {
   const { row, view } = useFleetRow(cluster)
   const above = <Link href="/clusters">{texts.clusters}</Link>
   if (view.error !== undefined) return <Failed error={view.error} />
-  if (row === undefined) {
+  if (row === undefined && view.phase !== 'loading') {
     return (
       <PageFrame title={cluster} above={above}>
-        {view.phase === 'loading' ? <Loading /> : <Empty title={texts.noCluster(cluster)} />}
+        <Empty title={texts.noCluster(cluster)} />
       </PageFrame>
     )
   }
   const Body = bodies[tab]
-  const isOld = isOutOfSight(row)
+  // Everything else does not wait for the fleet.
+  const isOld = row !== undefined && isOutOfSight(row)
   const base = `/clusters/${encodeURIComponent(cluster)}`
   return (
     <PageFrame
@@ -63,9 +64,11 @@ export function ClusterPage() {
       above={above}
       {...(isOld ? {} : { view })}
       mark={
-        <StateMark state={row.s}>
-          {row.t === undefined ? undefined : <Age atMs={row.t * 1_000} isBare />}
-        </StateMark>
+        row === undefined ? undefined : (
+          <StateMark state={row.s}>
+            {row.t === undefined ? undefined : <Age atMs={row.t * 1_000} isBare />}
+          </StateMark>
+        )
       }
     >
       <Tabs
@@ -79,7 +82,7 @@ export function ClusterPage() {
       />
       {isOld && tab !== 'tunnel' && tab !== 'yaml' ? (
         <p className="banner tone-away">
-          ◌ {row.m === undefined ? '' : `${row.m}. `}
+          ◌ {row?.m === undefined ? '' : `${row.m}. `}
           {texts.asLastSeen}
         </p>
       ) : undefined}

@@ -36,6 +36,9 @@ export function ClusterNodes({ cluster }: OfCluster) {
       cluster={cluster}
       resource={nodes}
       isNamespaced={false}
+      emptyHint={
+        <Link href={`/clusters/${encodeURIComponent(cluster)}/add-nodes`}>{texts.addNodes}</Link>
+      }
       choices={
         <Link href={`/clusters/${encodeURIComponent(cluster)}/add-nodes`} className="button">
           <Icon name="add" />

@@ -45,7 +45,10 @@ export const texts = inBoth({
     received: 'Received',
     sent: 'Sent',
     streams: 'Streams',
-    agent: 'Agent',
+    agentVersion: 'Version of the agent',
+    agentHost: 'Where the agent is',
+    certificate: 'Its certificate ends',
+    endsSoon: 'soon',
     history: 'The last hour',
     noHistory: 'The hub has seen no tunnel of this cluster since it started.',
     connectedShare: (percent: number, breaks: number) =>
@@ -100,7 +103,10 @@ export const texts = inBoth({
     received: '已接收',
     sent: '已发送',
     streams: '流',
-    agent: '代理',
+    agentVersion: '代理版本',
+    agentHost: '代理所在',
+    certificate: '其证书到期',
+    endsSoon: '即将到期',
     history: '最近一小时',
     noHistory: '中心启动以来未见到此集群的隧道。',
     connectedShare: (percent: number, breaks: number) =>

@@ -5,8 +5,11 @@ import { timeLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { Facts, type Fact } from '../../parts/facts.tsx'
-import { useTexts } from '../../words/language.ts'
+import { useLanguage, useTexts } from '../../words/language.ts'
 import { bytesText } from '../../words/number-texts.ts'
+import { useNow } from '../../data/use-now.ts'
+import { WordMark } from '../../parts/state-mark.tsx'
+import { momentText } from '../../words/time-texts.ts'
 import { HistoryPanel } from './history-panel.tsx'
 import { texts as both, type ClusterTexts } from './texts.ts'
 
@@ -20,7 +23,15 @@ interface TunnelState {
   readonly bytesInPerSecond: number
   readonly bytesOutPerSecond: number
   readonly streams: number
-  readonly agent: Readonly<Record<string, unknown>> | null
+  readonly agent: AgentFacts | null
+}
+
+/** Facts of the handshake; null for those that the agent did not send. */
+interface AgentFacts {
+  readonly host: string | null
+  readonly address: string
+  readonly version: string | null
+  readonly certificateExpires: string | null
 }
 
 interface State {
@@ -64,7 +75,6 @@ export function Tunnel({ cluster }: { readonly cluster: string }) {
 }
 
 function factsOf(tunnel: TunnelState, texts: ClusterTexts): Fact[] {
-  const facts = Object.entries(tunnel.agent ?? {}).filter(([, value]) => typeof value === 'string')
   return [
     { name: texts.opened, value: <Age atMs={Date.parse(tunnel.openedAt)} /> },
     { name: texts.lastHeard, value: <Age atMs={Date.parse(tunnel.lastHeard)} /> },
@@ -78,6 +88,36 @@ function factsOf(tunnel: TunnelState, texts: ClusterTexts): Fact[] {
       value: `${bytesText(tunnel.bytesOut)} · ${bytesText(tunnel.bytesOutPerSecond)}/s`,
     },
     { name: texts.streams, value: tunnel.streams },
-    ...facts.map(([name, value]) => ({ name: `${texts.agent}: ${name}`, value: String(value) })),
+    ...(tunnel.agent === null ? [] : agentFacts(tunnel.agent, texts)),
   ]
+}
+
+function agentFacts(agent: AgentFacts, texts: ClusterTexts): Fact[] {
+  const { host, address, version, certificateExpires: end } = agent
+  const certificate =
+    end === null ? '–' : <CertificateEnd endMs={Date.parse(end)} soon={texts.endsSoon} />
+  return [
+    { name: texts.agentVersion, value: version ?? '–' },
+    { name: texts.agentHost, value: [host, address].filter(Boolean).join(' · ') },
+    { name: texts.certificate, value: certificate },
+  ]
+}
+
+interface CertificateEndProps {
+  readonly endMs: number
+  readonly soon: string
+}
+
+/** Agents renew their certificates long before the end: one that ends soon is a sign of trouble. */
+function CertificateEnd({ endMs, soon }: CertificateEndProps) {
+  const language = useLanguage()
+  const nowMs = useNow(timeLimits.askAgainMs)
+  return (
+    <>
+      <time dateTime={new Date(endMs).toISOString()}>{momentText(endMs, language)}</time>{' '}
+      {endMs - nowMs < timeLimits.certificateSoonMs ? (
+        <WordMark tone="warn">{soon}</WordMark>
+      ) : undefined}
+    </>
+  )
 }

@@ -27,7 +27,9 @@ export function ClustersPage() {
       {view.phase === 'loading' ? (
         <Loading />
       ) : rows.length === 0 ? (
-        <Empty title={texts.empty} />
+        <Empty title={texts.empty}>
+          <Link href="/connect">{texts.connect}</Link>
+        </Empty>
       ) : (
         <ClusterTable rows={rows} />
       )}

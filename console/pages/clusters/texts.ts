@@ -17,6 +17,7 @@ export const texts = inBoth({
     seen: 'Last report',
     label: (text: string) => `Label ${text}`,
     empty: 'The fleet has no cluster that you may see',
+    connect: 'Connect a cluster',
     through: (parent: string) => `in ${parent}`,
   },
   zh: {
@@ -35,6 +36,7 @@ export const texts = inBoth({
     seen: '最近联系',
     label: (text: string) => `标签 ${text}`,
     empty: '舰队中没有您可以查看的集群',
+    connect: '接入集群',
     through: (parent: string) => `位于 ${parent}`,
   },
 })

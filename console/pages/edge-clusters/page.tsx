@@ -23,6 +23,7 @@ export function EdgeClustersPage() {
         cluster={undefined}
         resource={edgeClusters}
         isNamespaced
+        emptyHint={<Link href="/new-edge-cluster">{texts.create}</Link>}
         pageOf={({ namespace = '', name = '' }) =>
           `/edge-clusters/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
         }

@@ -13,6 +13,7 @@ import {
 } from '../../data/fleet.ts'
 import { placesObject, readPlaces, type PlacesObject } from '../../data/fleet-places.ts'
 import { useFleet } from '../../data/fleet-rows.ts'
+import { useWaitingAgents } from '../../data/use-registrations.ts'
 import { useUrlValues } from '../../data/use-url-values.ts'
 import { useWatchedObject } from '../../data/use-watched-object.ts'
 import { viewLimits } from '../../limits-table.ts'
@@ -151,11 +152,18 @@ function Attention({ rows }: { readonly rows: readonly FleetRow[] }) {
   const texts = useTexts(both)
   const found = useMemo(() => rows.filter(needsAttention).toSorted(attentionOrder), [rows])
   const shown = found.slice(0, viewLimits.attentionRows)
+  const waiting = useWaitingAgents()
   return (
     <section className="panel" aria-label={texts.attention}>
       <h2>{texts.attention}</h2>
-      {shown.length === 0 ? <p className="muted">{texts.allWell}</p> : undefined}
+      {shown.length + waiting === 0 ? <p className="muted">{texts.allWell}</p> : undefined}
       <ul className="attention">
+        {waiting === 0 ? undefined : (
+          <li>
+            <StateMark state="pending" />
+            <Link href="/connect">{texts.waiting(waiting)}</Link>
+          </li>
+        )}
         {shown.map((row) => (
           <li key={row.n} className={isOutOfSight(row) ? 'is-old' : ''}>
             <StateMark state={row.s}>

@@ -15,6 +15,8 @@ export const texts = inBoth({
     },
     attention: 'Needs attention',
     allWell: 'Nothing needs attention: every cluster that reports is healthy.',
+    waiting: (count: number) =>
+      count === 1 ? '1 agent waits to be accepted' : `${count} agents wait to be accepted`,
     places: 'Places',
     view: 'Show as',
     map: 'Map',
@@ -44,6 +46,7 @@ export const texts = inBoth({
     groups: { region: '地域', zone: '可用区', provider: '提供商', version: '版本', state: '状态' },
     attention: '需要关注',
     allWell: '没有需要关注的集群：所有已连接的集群都正常。',
+    waiting: (count: number) => `${count} 个代理等待接受`,
     places: '位置',
     view: '显示为',
     map: '地图',

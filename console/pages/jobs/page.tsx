@@ -24,6 +24,7 @@ export function JobsPage() {
         cluster={undefined}
         resource={edgeJobs}
         isNamespaced
+        emptyHint={<Link href="/new-job">{texts.create}</Link>}
         pageOf={({ namespace = '', name = '' }) =>
           `/jobs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
         }

@@ -37,6 +37,7 @@ export function PoliciesPage() {
         cluster={undefined}
         resource={resource}
         isNamespaced={resource.isNamespaced}
+        emptyHint={<Link href="/new-policy">{texts.create}</Link>}
         pageOf={({ namespace, name = '' }) =>
           policyPage({ kind, name, ...(namespace === undefined ? {} : { namespace }) })
         }

@@ -41,6 +41,7 @@ function AsYaml({ form, onEnd }: { readonly form: PolicyForm; readonly onEnd: ()
   if (object === undefined) return undefined
   return (
     <EditYaml
+      cluster={undefined}
       path={objectPath(undefined, object)}
       before=""
       first={writeYaml(policyOf(form))}

@@ -1,16 +1,5 @@
 /** How a cluster comes to the hub by itself: the command or manifest, and the agents that wait to be accepted. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { listPath } from '../../data/api-paths.ts'
-import { useRetry, useWatched } from '../../data/console-context.tsx'
-import { asHubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
-import {
-  registrationsPath,
-  signingRequests,
-  undecided,
-  type Registration,
-  type SigningRequestObject,
-} from '../../data/registration.ts'
+import { useRegistrations } from '../../data/use-registrations.ts'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { useTexts } from '../../words/language.ts'
@@ -20,41 +9,24 @@ import { texts as both } from './texts.ts'
 
 export function RegistrationsPage() {
   const texts = useTexts(both)
-  const path = listPath(undefined, signingRequests)
-  const view = useWatched(path)
-  const retry = useRetry(path)
-  // The API's own kind.
-  const waiting = undecided([...view.items.values()] as SigningRequestObject[])
-  const { data, error, refetch } = useQuery({
-    queryKey: [registrationsPath, waiting],
-    enabled: view.phase === 'live',
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => askJson<Answer>(registrationsPath, { signal }),
-  })
-  const registrations = data?.registrations ?? []
+  const { view, registrations, error, retryList, refresh } = useRegistrations()
   return (
     <PageFrame title={texts.title} view={view}>
-      <ImportPanel registrations={registrations} />
+      <ImportPanel registrations={registrations ?? []} />
       <h2>{texts.waiting}</h2>
-      {view.error === undefined ? undefined : <Failed error={view.error} onRetry={retry} />}
-      {error === null ? undefined : (
-        <Failed error={asHubError(error)} onRetry={() => void refetch()} />
-      )}
+      {view.error === undefined ? undefined : <Failed error={view.error} onRetry={retryList} />}
+      {error === undefined ? undefined : <Failed error={error} onRetry={refresh} />}
       {view.phase === 'loading' ? <Loading /> : undefined}
-      {view.phase === 'live' && data !== undefined && registrations.length === 0 ? (
+      {view.phase === 'live' && registrations?.length === 0 ? (
         <p className="muted">{texts.none}</p>
       ) : undefined}
-      {registrations.map((registration) => (
+      {registrations?.map((registration) => (
         <RegistrationCard
           key={registration.request}
           registration={registration}
-          onDecided={() => void refetch()}
+          onDecided={refresh}
         />
       ))}
     </PageFrame>
   )
-}
-
-interface Answer {
-  readonly registrations: readonly Registration[]
 }

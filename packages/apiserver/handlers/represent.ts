@@ -24,6 +24,8 @@ export interface View {
   readonly representation: Representation
   /** The part of each object that a Table's rows include. */
   readonly includeObject: 'None' | 'Metadata' | 'Object'
+  /** A client of tables asks for rows without managedFields, which are most of a row's bytes. */
+  readonly omitsManagedFields: boolean
   readonly nowMs: number
   readonly chunkBytes: number
   /** Yields to the event loop between two objects of a list, and before a large one. */
@@ -44,9 +46,10 @@ export function viewOf(
       `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
     )
   }
-  const { query: _query, ...rest } = context
+  const { query, ...rest } = context
   const includeObject = isKnown ? include : 'Metadata'
-  return { reader, representation, includeObject, ...rest }
+  const omitsManagedFields = query.get('omitManagedFields') === 'true'
+  return { reader, representation, includeObject, omitsManagedFields, ...rest }
 }
 
 export async function objectAnswer(
@@ -151,7 +154,7 @@ function shapedHead(metadata: ListMeta, view: View): Record<string, unknown> & {
 const metaVersion = 'meta.k8s.io/v1'
 
 function shapedItem(cached: CachedObject, view: View): unknown {
-  const { reader, representation, includeObject, nowMs } = view
+  const { reader, representation } = view
   const object = reader.parse(cached)
   switch (representation.as) {
     case 'object':
@@ -159,8 +162,7 @@ function shapedItem(cached: CachedObject, view: View): unknown {
     case 'partial':
       return partialObjectMetadata(object)
     case 'table': {
-      const { kind } = reader
-      return tableOf({ kind, objects: [object], nowMs, includeObject, metadata: {} }).rows[0]
+      return tableOf({ ...tableIn(view), objects: [object], metadata: {} }).rows[0]
     }
   }
 }
@@ -230,7 +232,7 @@ export function isPlain({ encoding, as, isPretty }: Representation): boolean {
 
 /** Returns the value that a client gets for the object, in the shape it asked for. */
 export function shapedObject(cached: CachedObject, view: View, hasHeaders = true): unknown {
-  const { reader, representation, includeObject, nowMs } = view
+  const { reader, representation } = view
   const object = reader.parse(cached)
   switch (representation.as) {
     case 'object':
@@ -239,18 +241,21 @@ export function shapedObject(cached: CachedObject, view: View, hasHeaders = true
       return partialObjectMetadata(object)
     case 'table':
       return tableOf({
-        kind: reader.kind,
+        ...tableIn(view),
         objects: [object],
-        nowMs,
-        includeObject,
         hasHeaders,
         metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
       })
   }
 }
 
+/** Returns what all tables of a view have in common. */
+function tableIn({ reader: { kind }, nowMs, includeObject, omitsManagedFields }: View) {
+  return { kind, nowMs, includeObject, omitsManagedFields }
+}
+
 function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
-  const { reader, representation, includeObject, nowMs } = view
+  const { reader, representation } = view
   const objects: AnyObject[] = page.items.map((item) => reader.parse(item))
   switch (representation.as) {
     case 'object':
@@ -270,7 +275,7 @@ function shapedList(page: ListPage, metadata: ListMeta, view: View): unknown {
       }
     case 'table':
       return {
-        ...tableOf({ kind: reader.kind, objects, nowMs, includeObject, metadata }),
+        ...tableOf({ ...tableIn(view), objects, metadata }),
         // Upstream builds the rows of kinds without their own columns in the same way.
         ...(objects.length === 0 && hasUsualColumns(reader.kind) ? { rows: null } : {}),
       }

@@ -6,17 +6,24 @@ import { wholeText } from './read-lines.ts'
 /** Reports that a list or watch was refused. The status is what the server said, for the tab. */
 export class RefusedError extends Error {
   override name = 'RefusedError'
-  readonly status: { readonly code: number; readonly reason: string; readonly message: string }
+  readonly status: {
+    readonly code: number
+    readonly reason: string
+    readonly message: string
+    /** The id under which the audit log has the request. */
+    readonly requestId?: string
+  }
   readonly retryAfterMs: number
 
   constructor(status: JsonObject, retryAfterSeconds = 0) {
-    const { code, reason, message } = status
+    const { code, reason, message, requestId } = status
     const text = typeof message === 'string' ? message.slice(0, messageCharsMax) : 'refused'
     super(text)
     this.status = {
       code: typeof code === 'number' ? code : 500,
       reason: typeof reason === 'string' ? reason : 'Unknown',
       message: text,
+      ...(typeof requestId === 'string' ? { requestId } : {}),
     }
     this.retryAfterMs = retryAfterSeconds * 1_000
   }
@@ -44,7 +51,8 @@ export async function refusedBy({ status, headers, body }: ApiAnswer): Promise<R
   const code = status >= 400 ? status : 502
   const known = parsed(text)
   const message = `the server answered with status ${status}`
-  return new RefusedError({ reason: 'Unknown', message, ...known, code }, retryAfter)
+  const requestId = headers['audit-id'] ?? null
+  return new RefusedError({ reason: 'Unknown', message, ...known, code, requestId }, retryAfter)
 }
 
 export function refusedFor(code: number, why: string): RefusedError {

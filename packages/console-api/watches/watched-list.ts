@@ -12,7 +12,7 @@ import { consoleBounds } from '../limits-table.ts'
 import { fleetPath } from '../fleet/fleet-route.ts'
 import { linesOf, TooLargeError, wholeText } from './read-lines.ts'
 import { RefusedError, refusedBy, refusedFor } from './refused-error.ts'
-import { readList, shownObject, shownRow } from './shown-object.ts'
+import { readList, shownObject, shownRow, type ShownList } from './shown-object.ts'
 import { TabSlowError, type WatchOut } from './watch-out.ts'
 
 export interface WatchedListDeps {
@@ -105,7 +105,11 @@ function targetOf({ path, isTable }: WatchAsked, query: Record<string, string>):
   const [place = '', given = ''] = path.split('?', 2)
   const parameters = new URLSearchParams(given)
   for (const name of ['watch', 'continue', 'resourceVersion', 'limit']) parameters.delete(name)
-  if (isTable) parameters.set('includeObject', 'Metadata')
+  if (isTable) {
+    parameters.set('includeObject', 'Metadata')
+    // Our servers then send a fifth of the bytes through the tunnel; others know no such parameter.
+    parameters.set('omitManagedFields', 'true')
+  }
   for (const [name, value] of Object.entries(query)) parameters.set(name, value)
   return `${place}?${parameters.toString()}`
 }
@@ -121,25 +125,46 @@ async function sendSnapshot(
   signal: AbortSignal,
 ): Promise<string> {
   const { id, isTable } = asked
-  let next = ''
-  let limit: number = isTable ? bounds.pageRows : bounds.pageObjects
-  for (let part = 0; ;) {
-    const page = { limit: String(limit), ...(next === '' ? {} : { continue: next }) }
-    const list = await askPage(asked, page, deps, signal).catch((error: unknown) => {
-      if (!(error instanceof TooLargeError) || limit <= bounds.pageObjectsMin) throw error
-      return undefined
-    })
-    if (!list) {
-      limit = Math.ceil(limit / 2)
-      continue
+  using inner = linkedSignal(signal)
+  const limit = isTable ? bounds.pageRows : bounds.pageObjects
+  try {
+    let page = await askPart(asked, { limit, next: '' }, deps, inner.signal)
+    for (let part = 0; ; part += 1) {
+      const { items: snapshot, columns, resourceVersion, continueToken: next } = page.list
+      const last = next === ''
+      // The server makes the next part while this one is sent.
+      const coming = last
+        ? undefined
+        : askPart(asked, { limit: page.limit, next }, deps, inner.signal)
+      coming?.catch(() => undefined)
+      const head = part === 0 && columns !== undefined ? { columns } : {}
+      await deps.out.data({ id, snapshot, ...head, resourceVersion, part, last }, signal)
+      if (coming === undefined) return resourceVersion
+      page = await coming
     }
-    const { items: snapshot, columns, resourceVersion, continueToken } = list
-    const last = continueToken === ''
-    const head = part === 0 && columns !== undefined ? { columns } : {}
-    await deps.out.data({ id, snapshot, ...head, resourceVersion, part, last }, signal)
-    if (last) return resourceVersion
-    next = continueToken
-    part += 1
+  } finally {
+    inner.abort(new Error('the snapshot is over'))
+  }
+}
+
+interface PartAsked {
+  readonly limit: number
+  readonly next: string
+}
+
+/** Asks for one part of a list, and for a smaller one if it is too large. Resolves with the limit that was small enough. */
+async function askPart(
+  asked: WatchAsked,
+  { limit, next }: PartAsked,
+  deps: WatchedListDeps,
+  signal: AbortSignal,
+): Promise<{ readonly list: ShownList; readonly limit: number }> {
+  const page = { limit: String(limit), ...(next === '' ? {} : { continue: next }) }
+  try {
+    return { list: await askPage(asked, page, deps, signal), limit }
+  } catch (error) {
+    if (!(error instanceof TooLargeError) || limit <= bounds.pageObjectsMin) throw error
+    return askPart(asked, { limit: Math.ceil(limit / 2), next }, deps, signal)
   }
 }
 

@@ -75,6 +75,10 @@ test('a table carries as much of each object as requested, and headers only once
     metadata: row.object.metadata,
   }
   assert.deepEqual(tableOf(input).rows[0]?.object, metadataOnly)
+  const managedFields = [{ manager: 'kubectl', operation: 'Update' as const }]
+  const managed = { ...row.object, metadata: { ...row.object.metadata, managedFields } }
+  const omitting = { ...input, objects: [managed], omitsManagedFields: true }
+  assert.deepEqual(tableOf(omitting).rows[0]?.object, metadataOnly)
   assert.equal(tableOf({ ...input, includeObject: 'None' }).rows[0]?.object, null)
   assert.equal(tableOf({ ...input, includeObject: 'Object' }).rows[0]?.object, row.object)
   assert.equal(tableOf({ ...input, hasHeaders: false }).columnDefinitions, null)

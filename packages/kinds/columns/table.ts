@@ -46,6 +46,8 @@ export interface TableInput {
   readonly nowMs: number
   /** The query parameter of that name. Default: Metadata. */
   readonly includeObject?: 'None' | 'Metadata' | 'Object'
+  /** Leaves managedFields out of the metadata that rows include. Default: false. */
+  readonly omitsManagedFields?: boolean
   /** The metadata of the list; for one object, its resourceVersion. */
   readonly metadata: ListMeta
   /** False for all events of a watch except the first. Default: true. */
@@ -54,7 +56,7 @@ export interface TableInput {
 
 /** Answers `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`. */
 export function tableOf(input: TableInput): Table {
-  const { kind, objects, nowMs, metadata, includeObject = 'Metadata', hasHeaders = true } = input
+  const { kind, objects, nowMs, metadata, hasHeaders = true } = input
   const conditionsOf = rowConditions[`${kind.group}/${kind.kind}`]
   return {
     kind: 'Table',
@@ -66,7 +68,7 @@ export function tableOf(input: TableInput): Table {
       return {
         cells: kind.columns.map((column) => column.cell(object, nowMs)),
         ...(conditions.length > 0 ? { conditions } : {}),
-        object: objectOfRow(object, includeObject),
+        object: objectOfRow(object, input),
       }
     }),
   }
@@ -91,12 +93,19 @@ function columnDefinitions(kind: Pick<Kind, 'columns'>): TableColumnDefinition[]
   }))
 }
 
-function objectOfRow(object: AnyObject, includeObject: 'None' | 'Metadata' | 'Object') {
+function objectOfRow(
+  object: AnyObject,
+  { includeObject = 'Metadata', omitsManagedFields = false }: TableInput,
+) {
   switch (includeObject) {
     case 'None':
       return null
-    case 'Metadata':
-      return partialObjectMetadata(object)
+    case 'Metadata': {
+      const partial = partialObjectMetadata(object)
+      if (!omitsManagedFields) return partial
+      const { managedFields: _, ...metadata } = partial.metadata
+      return { ...partial, metadata }
+    }
     case 'Object':
       return object
   }
