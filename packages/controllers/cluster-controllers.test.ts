@@ -88,6 +88,49 @@ test('endpoints that a user writes become slices, follow changes and go with the
   await world.eventually(resources.endpointSlices, (all) => all.length === 0 || undefined)
 })
 
+test('the slices of a service follow its nodes to another zone', async () => {
+  await using api = await startTestApiServer()
+  await using world = startControllerWorld({
+    transport: api.transport,
+    controllers: ['endpointslice-controller'],
+  })
+  const nodes = world.client(resources.nodes)
+  const pods = world.client(resources.pods)
+  const zone = (value: string) => ({ 'topology.kubernetes.io/zone': value })
+  const node = { name: 'n1', labels: zone('hall') }
+  await nodes.create({ apiVersion: 'v1', kind: 'Node', metadata: node }, world.signal)
+  const near = {
+    selector: { app: 'near' },
+    trafficDistribution: 'PreferSameZone',
+    ports: [{ port: 80 }],
+  }
+  const metadata = { name: 'near', namespace, labels: { app: 'near' } }
+  await world
+    .client(resources.services)
+    .create({ apiVersion: 'v1', kind: 'Service', metadata, spec: near }, world.signal)
+  const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'example' }] }
+  await pods.create({ apiVersion: 'v1', kind: 'Pod', metadata, spec }, world.signal)
+  const status = {
+    phase: 'Running',
+    podIP: '10.42.0.2',
+    podIPs: [{ ip: '10.42.0.2' }],
+    conditions: [{ type: 'Ready', status: 'True' }],
+  }
+  const at = { namespace, name: 'near' }
+  await pods.patch({ ...at, subresource: 'status', type: 'merge', patch: { status } }, world.signal)
+  const untilIn = (name: string): Promise<unknown> =>
+    world.eventually(resources.endpointSlices, ([slice]) => {
+      const [endpoint] = slice?.endpoints ?? []
+      return endpoint?.zone === name && endpoint.hints?.forZones?.[0]?.name === name
+        ? true
+        : undefined
+    })
+  await untilIn('hall')
+  const patch = { metadata: { labels: zone('yard') } }
+  await nodes.patch({ name: 'n1', type: 'merge', patch }, world.signal)
+  await untilIn('yard')
+})
+
 test('an aggregated role has the rules of the roles that it selects', async () => {
   await using api = await startTestApiServer()
   await using world = startControllerWorld({

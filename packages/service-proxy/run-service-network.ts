@@ -199,13 +199,16 @@ async function followNodes(
     async (scope) => {
       await nodes.whenSynced(scope)
       let wanted: PodNetworkPlan | undefined
+      let isChanged = true
       const sayRefused = createRefusals(deps.log)
-      nodes.onChange(() => (wanted = undefined))
+      nodes.onChange(() => (isChanged = true))
       for (;;) {
         using _timer = deps.clock.setTimer(routesCheckMs, dirty.raise)
         await dirty.wait(scope)
         await deps.clock.sleep(routesSettleMs, scope)
-        if (wanted !== undefined && (await haveRoutes(wanted))) continue
+        if (!isChanged && wanted !== undefined && (await haveRoutes(wanted))) continue
+        // A node that changes from here on is planned in the next round.
+        isChanged = false
         wanted = await followOnce(config, { ...deps, nodes, sayRefused }, scope)
       }
     },

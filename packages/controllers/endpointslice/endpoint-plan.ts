@@ -34,7 +34,7 @@ function endpointOf(
   const isTerminating = pod.metadata.deletionTimestamp !== undefined
   const isServing = isPodReady(pod)
   const nodeName = pod.spec?.nodeName
-  const zone = options.nodeOf(nodeName ?? '')?.metadata.labels?.['topology.kubernetes.io/zone']
+  const zone = zoneOf(options.nodeOf(nodeName ?? ''))
   const { name, namespace, uid } = pod.metadata
   const isReady = options.showsUnready || (isServing && !isTerminating)
   const hints = isReady ? hintsOf(service, { zone, nodeName }) : undefined
@@ -51,6 +51,10 @@ function endpointOf(
     ...(zone === undefined ? {} : { zone }),
     targetRef: { kind: 'Pod', namespace, name, uid },
   }
+}
+
+export function zoneOf(node: Node | undefined): string | undefined {
+  return node?.metadata.labels?.['topology.kubernetes.io/zone']
 }
 
 /** Returns which zones or nodes should prefer the endpoint, if the service prefers near ones (KEP-3015). */

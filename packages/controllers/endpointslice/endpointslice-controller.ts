@@ -7,7 +7,7 @@ import {
 } from '@skerry/controller-runtime'
 import { isPodFinished } from '../pods/pod-state.ts'
 import { podEndpoints } from './endpoint-plan.ts'
-import { hasSelector, podsOfService, servicesOfPod } from './services-of-pod.ts'
+import { hasSelector, podsOfService, servicesOfPod, servicesOnNode } from './services-of-pod.ts'
 import { managedBy, planSlices } from './slice-plan.ts'
 import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 import { controllerBounds } from '../limits-table.ts'
@@ -30,7 +30,7 @@ export const endpointSliceController: ControllerDefinition = {
       keysOf: ({ object }) => serviceOf(object),
       indexes: { [byService]: serviceOf },
     }),
-    watch(resources.nodes, { keysOf: () => [] }),
+    watch(resources.nodes, { keysOf: servicesOnNode }),
   ],
   reconcile,
 }

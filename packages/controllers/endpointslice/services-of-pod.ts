@@ -1,22 +1,35 @@
-import { labelSelectorOfMap, type Pod, type Service } from '@skerry/api'
+import { labelSelectorOfMap, type Node, type Pod, type Service } from '@skerry/api'
 import { keyOfObject, resources, type Change } from '@skerry/client'
 import type { ControllerContext } from '@skerry/controller-runtime'
 import { isPodFinished, isPodReady } from '../pods/pod-state.ts'
+import { zoneOf } from './endpoint-plan.ts'
 
 /** Returns services that selected the pod before the change or select it after. */
 export function servicesOfPod(change: Change<Pod>, context: ControllerContext): string[] {
   if (change.type === 'updated' && !isRelevant(change.old, change.object)) return []
-  const keys = new Set<string>()
-  for (const service of context
-    .informer(resources.services)
-    .list(change.object.metadata.namespace)) {
-    if (!hasSelector(service)) continue
+  return servicesSelecting(
+    [change.object, ...(change.old === undefined ? [] : [change.old])],
+    context,
+  )
+}
+
+/** Returns the services of the pods on a node whose zone has changed, because their slices name the zone. */
+export function servicesOnNode(change: Change<Node>, context: ControllerContext): string[] {
+  const { type, old, object } = change
+  if (type !== 'updated' || zoneOf(old) === zoneOf(object)) return []
+  const pods = context.informer(resources.pods).list()
+  const own = pods.filter(({ spec }) => spec?.nodeName === object.metadata.name)
+  return [...new Set(own.flatMap((pod) => servicesSelecting([pod], context)))]
+}
+
+/** Returns the services that select one of these states of a pod. */
+function servicesSelecting(pods: readonly [Pod, ...Pod[]], context: ControllerContext): string[] {
+  const services = context.informer(resources.services).list(pods[0].metadata.namespace)
+  const selecting = services.filter((service) => {
     const selector = labelSelectorOfMap(service.spec?.selector ?? {})
-    const pods = [change.object, ...(change.old === undefined ? [] : [change.old])]
-    if (pods.some((pod) => selector.matches(pod.metadata.labels ?? {})))
-      keys.add(keyOfObject(service))
-  }
-  return [...keys]
+    return hasSelector(service) && pods.some((pod) => selector.matches(pod.metadata.labels ?? {}))
+  })
+  return selecting.map(keyOfObject)
 }
 
 /** Without a selector another owner maintains the endpoints; an ExternalName has none. */
