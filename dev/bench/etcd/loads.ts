@@ -12,8 +12,8 @@ export interface RateLoad {
 
 const valueBytes = 1_024
 const value = Buffer.alloc(valueBytes, 'v')
-/** etcd's numbers of a comparison for equality, and of a key's creation. */
-const [equal, creation] = [0, 1]
+/** etcd's numbers of a comparison for equality, and of a key's last change. */
+const [equal, modification] = [0, 2]
 
 /** Keys are new, so that each write grows the store, as etcd's own benchmark does it. */
 export function putting(prefix: string): Work {
@@ -26,11 +26,11 @@ export function reading(prefix: string, count: number): Work {
     client.call('Range', { key: Buffer.from(`${prefix}/${number % count}`) })
 }
 
-/** Creates a key unless it exists, as an API server does. */
+/** Creates a key unless it exists, in the words of an API server: kine knows no others. */
 export function creating(prefix: string): Work {
   return (client, number) => {
     const key = Buffer.from(`${prefix}/${number}`)
-    const isNew = { result: equal, target: creation, key, createRevision: 0 }
+    const isNew = { result: equal, target: modification, key, modRevision: 0 }
     return client.call('Txn', { compare: [isNew], success: [{ requestPut: { key, value } }] })
   }
 }
