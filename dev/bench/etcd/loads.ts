@@ -1,5 +1,6 @@
 import { EtcdClient } from '../../../packages/etcd-server/testing/etcd-client.ts'
 import { median } from '../measure/figure.ts'
+import { clientsOfConnection } from './benchmark-tool.ts'
 
 /** One request of a client, which it repeats. The number counts the requests of all clients. */
 type Work = (client: EtcdClient, number: number) => Promise<unknown>
@@ -35,19 +36,21 @@ export function creating(prefix: string): Work {
   }
 }
 
-/** Returns how many answers came in a second. Each client has a connection and waits for its answers. */
+/** Returns how many answers came in a second. Each client waits for its answers. */
 export async function rateOf(
   endpoint: string,
   { clients, measureMs, work }: RateLoad,
 ): Promise<number> {
-  const all = Array.from({ length: clients }, () => new EtcdClient(endpoint))
+  const count = Math.ceil(clients / clientsOfConnection)
+  const connections = Array.from({ length: count }, () => new EtcdClient(endpoint))
+  const all = Array.from({ length: clients }, (_, at) => connections[at % count])
   try {
     const startMs = performance.now()
     const endMs = startMs + measureMs
     let next = 0
     let answers = 0
-    const each = async (client: EtcdClient): Promise<void> => {
-      while (performance.now() < endMs) {
+    const each = async (client: EtcdClient | undefined): Promise<void> => {
+      while (client && performance.now() < endMs) {
         await work(client, next++)
         answers += 1
       }
@@ -55,7 +58,7 @@ export async function rateOf(
     await Promise.all(all.map(each))
     return (answers * 1_000) / (performance.now() - startMs)
   } finally {
-    for (const client of all) client[Symbol.dispose]()
+    for (const client of connections) client[Symbol.dispose]()
   }
 }
 
