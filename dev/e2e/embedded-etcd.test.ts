@@ -134,6 +134,7 @@ async function goOnAlone(story: Story): Promise<void> {
     const { stdout, stderr } = await tryKubectlAt(cluster, one, 'get', '--raw', '/readyz?verbose')
     return /quorum lost: 1 of 3 members answer/.test(stdout + stderr) ? true : undefined
   })
+  await readsOldState(cluster, one)
   const refused = await skerryAt(one, 'remove-member', others[0]?.name ?? '')
   assert.match(refused.stderr, /quorum lost: 1 of 3 members answer.*skerry site recover/)
   const running = await skerryAt(one, 'recover', '--yes', '--etcd-program', await etcdProgram())
@@ -146,6 +147,17 @@ async function goOnAlone(story: Story): Promise<void> {
   await kubectlAt(cluster, one, 'get', 'configmap', 'before', 'without-leader')
   await untilState(story, one, 'quorum: 1 of 1 members answer')
   story.masters = [one]
+}
+
+/** Without a quorum a master answers reads that accept an older state, and neither newest reads nor writes. */
+async function readsOldState(cluster: ClusterOnHosts, master: Master): Promise<void> {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const old = await kubectlAt(cluster, master, 'get', '--raw', `${path}?resourceVersion=0`)
+  assert.match(old, /"name":"without-leader"/)
+  const newest = await tryKubectlAt(cluster, master, 'get', '--raw', path)
+  assert.notEqual(newest.exitCode, 0, newest.stdout)
+  const made = await tryKubectlAt(cluster, master, 'create', 'configmap', 'refused')
+  assert.notEqual(made.exitCode, 0)
 }
 
 async function goBackToSnapshot({ cluster, masters }: Story): Promise<void> {

@@ -145,7 +145,7 @@ export function tryKubectlAt(
   ...args: string[]
 ): Promise<CommandResult> {
   const config = ['--kubeconfig', join(dataDir, 'admin.kubeconfig')]
-  return host.run(cluster.kubectlCommand([...args, ...config]), {
+  return host.run(cluster.kubectlCommand([...config, ...args]), {
     env: { ...cluster.kubectlEnv, KUBECACHEDIR: join(dataDir, 'kube-cache') },
     timeoutMs: 20_000,
   })

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
 import { until } from '@skerry/testing'
+import { frameTypes } from './frames/frame-types.ts'
 import { openEchoServer, type EchoServer } from './testing/echo-server.ts'
+import { frame, RawPeer, requestFrame } from './testing/raw-peer.ts'
 
 interface Answer {
   readonly status: number | undefined
@@ -52,6 +54,20 @@ test('many requests of a connection are answered at once, each with its own', as
     numbers.map((number) => `n${number} /${number}`),
   )
   session.destroy()
+})
+
+test('an acknowledgement goes in one piece with the answer that is committed next', async () => {
+  await using server = await openEchoServer()
+  using peer = new RawPeer(server.port)
+  peer.greet()
+  await peer.until(({ type, flags }) => type === frameTypes.settings && flags === 1)
+  const path = Buffer.from('/commit')
+  const block = Buffer.concat([Buffer.from([0x83, 0x86, 0x04, path.length]), path])
+  const ping = frame(frameTypes.ping, 0, 0, Buffer.alloc(8, 'p'))
+  peer.socket.write(Buffer.concat([ping, requestFrame(1, true, block)]))
+  const [piece]: Buffer[] = await once(peer.socket, 'data')
+  assert.equal(piece?.[3], frameTypes.ping)
+  assert.equal(piece[17 + 3], frameTypes.headers)
 })
 
 const settings = [

@@ -21,7 +21,7 @@ export const toolWorks: Readonly<Record<'put' | 'range' | 'txn', readonly string
   })
 
 /** A connection for eight clients, as etcd's own tables have it. */
-const clientsOfConnection = 8
+export const clientsOfConnection = 8
 const limitMs = 300_000
 
 /** Returns the requests that were answered in a second. Throws if the program printed no such number. */

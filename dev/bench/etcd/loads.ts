@@ -1,5 +1,6 @@
 import { EtcdClient } from '../../../packages/etcd-server/testing/etcd-client.ts'
 import { median } from '../measure/figure.ts'
+import { clientsOfConnection } from './benchmark-tool.ts'
 
 /** One request of a client, which it repeats. The number counts the requests of all clients. */
 type Work = (client: EtcdClient, number: number) => Promise<unknown>
@@ -12,8 +13,8 @@ export interface RateLoad {
 
 const valueBytes = 1_024
 const value = Buffer.alloc(valueBytes, 'v')
-/** etcd's numbers of a comparison for equality, and of a key's creation. */
-const [equal, creation] = [0, 1]
+/** etcd's numbers of a comparison for equality, and of a key's last change. */
+const [equal, modification] = [0, 2]
 
 /** Keys are new, so that each write grows the store, as etcd's own benchmark does it. */
 export function putting(prefix: string): Work {
@@ -26,28 +27,30 @@ export function reading(prefix: string, count: number): Work {
     client.call('Range', { key: Buffer.from(`${prefix}/${number % count}`) })
 }
 
-/** Creates a key unless it exists, as an API server does. */
+/** Creates a key unless it exists, in the words of an API server: kine knows no others. */
 export function creating(prefix: string): Work {
   return (client, number) => {
     const key = Buffer.from(`${prefix}/${number}`)
-    const isNew = { result: equal, target: creation, key, createRevision: 0 }
+    const isNew = { result: equal, target: modification, key, modRevision: 0 }
     return client.call('Txn', { compare: [isNew], success: [{ requestPut: { key, value } }] })
   }
 }
 
-/** Returns how many answers came in a second. Each client has a connection and waits for its answers. */
+/** Returns how many answers came in a second. Each client waits for its answers. */
 export async function rateOf(
   endpoint: string,
   { clients, measureMs, work }: RateLoad,
 ): Promise<number> {
-  const all = Array.from({ length: clients }, () => new EtcdClient(endpoint))
+  const count = Math.ceil(clients / clientsOfConnection)
+  const connections = Array.from({ length: count }, () => new EtcdClient(endpoint))
+  const all = Array.from({ length: clients }, (_, at) => connections[at % count])
   try {
     const startMs = performance.now()
     const endMs = startMs + measureMs
     let next = 0
     let answers = 0
-    const each = async (client: EtcdClient): Promise<void> => {
-      while (performance.now() < endMs) {
+    const each = async (client: EtcdClient | undefined): Promise<void> => {
+      while (client && performance.now() < endMs) {
         await work(client, next++)
         answers += 1
       }
@@ -55,7 +58,7 @@ export async function rateOf(
     await Promise.all(all.map(each))
     return (answers * 1_000) / (performance.now() - startMs)
   } finally {
-    for (const client of all) client[Symbol.dispose]()
+    for (const client of connections) client[Symbol.dispose]()
   }
 }
 

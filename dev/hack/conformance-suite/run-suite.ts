@@ -15,7 +15,8 @@ export interface TestResult {
 }
 
 export interface SuiteRun {
-  host: TestHost
+  /** Where the tests run. */
+  host: Pick<TestHost, 'start'>
   kubeconfig: string
   kubectl: string
   /** The exact names of the tests. */

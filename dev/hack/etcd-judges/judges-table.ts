@@ -11,6 +11,7 @@ import {
   toolsBeside,
 } from './build-judges.ts'
 import { compareEtcdctl } from './compare-etcdctl.ts'
+import { judgeConformance } from './conformance-judge.ts'
 import { commonExcused, commonSkipped } from './excused-tests-table.ts'
 import { runEachGoTest, runGoTests } from './go-tests.ts'
 import { judgeKarmada } from './karmada-judge.ts'
@@ -25,6 +26,10 @@ const kineVersion = 'v0.17.5'
 export const judges: Readonly<Record<string, Judge>> = Object.freeze({
   storage: { title: "Kubernetes' tests of storage/etcd3", run: runStorage },
   apiserver: { title: 'kube-apiserver 1.34 to 1.36, or the versions named', run: judgeApiServers },
+  conformance: {
+    title: "Kubernetes' conformance tests without pods, on upstream's API server and controllers",
+    run: judgeConformance,
+  },
   rate: {
     title: "kube-apiserver's creates per second, in turns with etcd",
     run: compareCreateRates,

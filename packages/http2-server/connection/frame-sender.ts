@@ -44,6 +44,7 @@ export class FrameSender {
   #control: Buffer[] = []
   #controlBytes = 0
   #isScheduled = false
+  #isControlScheduled = false
   #isClogged = false
   #takenAtMs = 0
   #stall: Timer | undefined
@@ -65,12 +66,18 @@ export class FrameSender {
     return this.#ready.length + this.#starved.length + this.#control.length === 0
   }
 
-  /** Queues a frame that belongs to no answer. */
+  /**
+   * Queues a frame that belongs to no answer. It goes with the answers that the requests of this turn get soon, since
+   * clients such as Go's ping with each request, and a write of its own would wake them in vain.
+   */
   control(frame: Buffer): void {
     this.#control.push(frame)
     this.#controlBytes += frame.length
-    if (this.#controlBytes > controlBytesMax) this.#events.onFlood()
-    else this.schedule()
+    if (this.#controlBytes > controlBytesMax) return this.#events.onFlood()
+    if (this.#isControlScheduled) return
+    this.#isControlScheduled = true
+    // Requests that came with it are answered in the first one, if they are committed in it.
+    setImmediate(() => setImmediate(this.#onControl))
   }
 
   wake(stream: Http2Stream): void {
@@ -131,6 +138,11 @@ export class FrameSender {
   readonly #onTurn = (): void => {
     this.#isScheduled = false
     if (!this.#isClogged) this.flush()
+  }
+
+  readonly #onControl = (): void => {
+    this.#isControlScheduled = false
+    if (this.#control.length > 0) this.schedule()
   }
 
   #collect(output: FrameOutput, sent: Sent[]): void {

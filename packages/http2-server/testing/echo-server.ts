@@ -16,8 +16,8 @@ export interface EchoServer extends AsyncDisposable {
 const head = headerBlock({ ':status': 200, 'content-type': 'text/plain' })
 
 /**
- * Answers what it is sent, with the request's path as a trailer. `/large/N` is answered with N bytes, and `/hold` with
- * nothing.
+ * Answers what it is sent, with the request's path as a trailer. `/large/N` is answered with N bytes, `/hold` with
+ * nothing, and `/commit` when a store would have committed.
  */
 export async function openEchoServer(
   limits: Partial<Http2Limits> = {},
@@ -52,6 +52,11 @@ export async function openEchoServer(
 
 function echo(stream: Http2Stream, path: string, onClose: () => void): StreamHandler {
   const [, word, size] = path.split('/')
+  const answer = (): void => {
+    stream.respond(head)
+    if (word === 'large') stream.write(Buffer.alloc(Number(size), 'x'))
+    stream.end(headerBlock({ path }))
+  }
   return {
     onData(bytes) {
       if (word === 'hold') return
@@ -60,9 +65,8 @@ function echo(stream: Http2Stream, path: string, onClose: () => void): StreamHan
     },
     onEnd() {
       if (word === 'hold') return
-      stream.respond(head)
-      if (word === 'large') stream.write(Buffer.alloc(Number(size), 'x'))
-      stream.end(headerBlock({ path }))
+      if (word === 'commit') return void setImmediate(answer)
+      answer()
     },
     onTaken() {},
     onClose,
