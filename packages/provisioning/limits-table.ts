@@ -8,8 +8,8 @@ export const provisioningBounds = Object.freeze({
     /** Without an answer to this many questions, one each interval, the machine counts as gone. */
     keepAliveMs: 5_000,
     keepAlivesMax: 3,
-    /** A command that names no time of its own. */
-    commandMsMax: 60_000,
+    /** A command that names no time of its own. On a slow, busy machine the program itself takes a minute for a small one. */
+    commandMsMax: 180_000,
     /** How much later a machine itself ends a command of which nothing is heard any more. */
     endSeconds: 5,
     /** The commands of one login that run at the same time; others wait. */

@@ -15,6 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { debianRoot } from '@skerry/testing'
+import { architectures, type MachineArchitecture } from './architectures-table.ts'
+import { foreignRoot, unpackForeign } from './foreign-root.ts'
 
 const execute = promisify(execFile)
 
@@ -28,12 +30,7 @@ export interface SystemImage {
   readonly key: string
 }
 
-/** Debian's kernel for clouds: small, and its drivers are those of virtual machines. */
-const kernelPackage = 'linux-image-cloud-amd64'
 const diskBytes = 4 * 1024 ** 3
-
-/** The drivers without which a kernel does not find its disk. Newer kernels have some of them built in. */
-const bootDrivers = ['virtio_pci', 'virtio_blk', 'ext4']
 
 /** Loads the drivers, in the order of their names, and mounts the disk. */
 const initScript = `#!/bin/busybox sh
@@ -72,12 +69,17 @@ ExecStart=/usr/local/sbin/machine-start
 WantedBy=multi-user.target
 `
 
-/** Returns the base image of the host's own release; it is made once, in one or two minutes. */
-export async function systemImage(): Promise<SystemImage> {
-  const root = await debianRoot()
+/**
+ * Returns the base image of the host's own release; it is made once, in one or two minutes, and in more for another
+ * architecture than the host's, whose machines have none of the packages that a node needs.
+ */
+export async function systemImage(architecture: MachineArchitecture = 'x64'): Promise<SystemImage> {
+  const { kernelPackage, bootDrivers } = architectures[architecture]
+  const root = await (architecture === process.arch ? debianRoot() : foreignRoot())
   const parts = JSON.stringify([
     root,
     kernelPackage,
+    bootDrivers,
     initScript,
     initrdScript,
     startScript,
@@ -89,7 +91,7 @@ export async function systemImage(): Promise<SystemImage> {
   if (!(await isPresent(directory))) {
     const part = await mkdtemp(join(tmpdir(), 'skerry-virtual-machine-part-'))
     try {
-      await makeImage(part, root)
+      await makeImage(part, { shared: root, architecture })
       await rename(part, directory)
     } finally {
       await rm(part, { recursive: true, force: true })
@@ -103,21 +105,20 @@ export async function systemImage(): Promise<SystemImage> {
   }
 }
 
-async function makeImage(directory: string, shared: string): Promise<void> {
+interface ImagePlan {
+  readonly shared: string
+  readonly architecture: MachineArchitecture
+}
+
+async function makeImage(directory: string, { shared, architecture }: ImagePlan): Promise<void> {
   const at = (...names: string[]): string => join(directory, ...names)
-  await mkdir(at('deb'))
-  const { stdout } = await execute('apt-cache', ['depends', kernelPackage])
-  const version = /Depends: (linux-image-\S+)/.exec(stdout)?.[1]
-  if (version === undefined) throw new Error(`Cannot find a kernel: apt knows no ${kernelPackage}`)
-  await execute('apt-get', ['download', '-q', version, 'busybox-static'], { cwd: at('deb') })
-  for (const name of await readdir(at('deb'))) {
-    await execute('dpkg', ['-x', at('deb', name), at('kernel')])
-  }
+  await unpackKernel(directory, architecture)
   const [release = ''] = await readdir(at('kernel/lib/modules'))
   await rename(at('kernel/boot', `vmlinuz-${release}`), at('vmlinuz'))
   await execute('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at('key')])
   await makeRoot(at('root'), { shared, directory, release })
-  const drivers = await driversOf(at('root/lib/modules', release))
+  const { bootDrivers } = architectures[architecture]
+  const drivers = await driversOf(at('root/lib/modules', release), bootDrivers)
   const env = { PATH: process.env.PATH ?? '', INIT: initScript, DRIVERS: drivers.join(' ') }
   await execute('sh', ['-ec', initrdScript], { cwd: directory, env })
   await execute('mke2fs', [
@@ -130,13 +131,29 @@ async function makeImage(directory: string, shared: string): Promise<void> {
     `${diskBytes / 1024}k`,
   ])
   for (const name of ['root', 'kernel', 'deb', 'initrd-root'])
-    await rm(at(name), { recursive: true })
+    await rm(at(name), { recursive: true, force: true })
+}
+
+/** Unpacks the kernel and a shell for its first steps. */
+async function unpackKernel(directory: string, architecture: MachineArchitecture): Promise<void> {
+  const { kernelPackage } = architectures[architecture]
+  const kernel = join(directory, 'kernel')
+  if (architecture !== process.arch) return unpackForeign([kernelPackage, 'busybox-static'], kernel)
+  const debs = join(directory, 'deb')
+  await mkdir(debs)
+  const { stdout } = await execute('apt-cache', ['depends', kernelPackage])
+  const version = /Depends: (linux-image-\S+)/.exec(stdout)?.[1]
+  if (version === undefined) throw new Error(`Cannot find a kernel: apt knows no ${kernelPackage}`)
+  await execute('apt-get', ['download', '-q', version, 'busybox-static'], { cwd: debs })
+  for (const name of await readdir(debs)) {
+    await execute('dpkg', ['-x', join(debs, name), kernel])
+  }
 }
 
 /** Returns the files of the drivers, each after those that it needs. */
-async function driversOf(modules: string): Promise<string[]> {
+async function driversOf(modules: string, names: readonly string[]): Promise<string[]> {
   const lines = (await readFile(join(modules, 'modules.dep'), 'utf8')).split('\n')
-  const found = bootDrivers.flatMap((name) => {
+  const found = names.flatMap((name) => {
     const line = lines.find((each) => new RegExp(`/${name}\\.ko[^:]*:`).test(each))
     return (line?.replace(':', '').trim().split(' ') ?? []).toReversed()
   })

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { until, type CommandResult, type RunOptions, type TestHost } from '@skerry/testing'
+import { architectures, type MachineArchitecture } from './architectures-table.ts'
 import { kernelWords } from './kernel-words.ts'
 import { systemImage, type SystemImage } from './system-image.ts'
 
 const execute = promisify(execFile)
-const emulator = '/usr/bin/qemu-system-x86_64'
 
 /**
  * A Debian server with a kernel of its own on an emulated processor, twelve times slower than the host. Its disk loses
@@ -39,29 +39,34 @@ export interface VirtualMachineOptions {
   readonly from: TestHost
   /** Default: 768. */
   readonly memoryMegabytes?: number
+  /** Default: x64. */
+  readonly architecture?: MachineArchitecture
 }
 
 /** Returns why virtual machines cannot run here, in one line, or false if they can. */
-export async function whyNoVirtualMachine(): Promise<string | false> {
+export async function whyNoVirtualMachine(
+  architecture: MachineArchitecture = 'x64',
+): Promise<string | false> {
+  const { emulator, emulatorPackage } = architectures[architecture]
   for (const path of [emulator, '/usr/bin/mmdebstrap', '/usr/sbin/mke2fs', '/usr/bin/cpio']) {
     const isThere = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     )
     if (isThere) continue
-    return `needs ${path}: apt-get install qemu-system-x86 mmdebstrap e2fsprogs cpio xz-utils openssh-client`
+    return `needs ${path}: apt-get install ${emulatorPackage} mmdebstrap e2fsprogs cpio xz-utils openssh-client`
   }
   return false
 }
 
 /** Returns the path of the private key of every machine's root user. */
-export async function virtualMachineKey(): Promise<string> {
-  return (await systemImage()).key
+export async function virtualMachineKey(architecture?: MachineArchitecture): Promise<string> {
+  return (await systemImage(architecture)).key
 }
 
 /** Makes a machine, which is off. */
 export async function makeVirtualMachine(options: VirtualMachineOptions): Promise<VirtualMachine> {
-  const image = await systemImage()
+  const image = await systemImage(options.architecture)
   const directory = await mkdtemp(join(tmpdir(), 'skerry-vm-'))
   await copyFile(image.disk, join(directory, 'disk'), constants.COPYFILE_FICLONE)
   await plugIn(options.host)
@@ -109,7 +114,9 @@ class EmulatedMachine implements VirtualMachine {
     const command = [process.execPath, disk, join(directory, 'disk'), socket]
     this.#disk = host.start(command, { stdio: ['ignore', 'ignore', 'inherit'] })
     await until(() => stat(socket).then(Boolean, () => false))
-    const words = this.#words(socket, await kernelWords())
+    const { architecture = 'x64' } = this.#options
+    const words = this.#words(socket, await kernelWords(architecture))
+    const { emulator } = architectures[architecture]
     this.#processor = host.start([emulator, ...words], { stdio: 'ignore' })
     await this.#untilReached()
     return performance.now() - startMs
@@ -131,10 +138,11 @@ class EmulatedMachine implements VirtualMachine {
 
   #words(socket: string, kernel: string): string[] {
     const { image, directory } = this.#files
-    const { memoryMegabytes = 768 } = this.#options
+    const { memoryMegabytes = 768, architecture = 'x64' } = this.#options
     const last = Number(this.address.split('.').at(-1)).toString(16).padStart(2, '0')
     const lines = [
-      '-M q35 -accel tcg,thread=multi,tb-size=256 -smp 1 -nodefaults -no-user-config',
+      `${architectures[architecture].board} -accel tcg,thread=multi,tb-size=256 -smp 1`,
+      '-nodefaults -no-user-config',
       `-display none -m ${memoryMegabytes} -serial file:${join(directory, 'console.log')}`,
       `-kernel ${image.kernel} -initrd ${image.initrd}`,
       `-blockdev driver=nbd,node-name=d,server.type=unix,server.path=${socket}`,
