@@ -2,7 +2,7 @@ import type { TestMachine } from '@skerry/testing'
 
 /** Lists files, units, mounts, links, routes, tables of rules and running programs; logs and the login's own are left out. */
 const script = `
-find / /var/lib -xdev \\( -path '/var/log/*' -o -path '/var/tmp/systemd-*' -o -path '/tmp/systemd-private-*' -o -path '/var/lib/systemd/*' \\
+find / /var/lib /var/lib/skerry -xdev \\( -path '/var/log/*' -o -path '/var/tmp/systemd-*' -o -path '/tmp/systemd-private-*' -o -path '/var/lib/systemd/*' \\
   -o -path '/root/.*' -o -path '/home/*/.*' -o -path '/var/cache/ldconfig/*' \\) -prune -o -printf 'file %p\\n'
 systemctl list-units --all --plain --no-legend 'skerry*' 'containerd*' | while read -r unit _; do echo "unit $unit"; done
 while read -r _ point _; do echo "mount $point"; done < /proc/mounts

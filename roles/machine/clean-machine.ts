@@ -40,8 +40,9 @@ export async function cleanMachine(
   await execute('systemctl', ['daemon-reload'])
   // systemd remembers a unit that ended with an error, such as a site that lost its quorum as the other masters went.
   await execute('systemctl', ['reset-failed', 'skerry*'])
-  await removeAll(['/etc/skerry', '/run/skerry'])
-  await removeDirectory(machineDataDirectory)
+  await removeAll(['/run/skerry'])
+  // Either may be a link or a disk of the machine's own, of which nothing of ours may be left.
+  for (const path of ['/etc/skerry', machineDataDirectory]) await removeDirectory(path)
   const caches = await namesIn('/var/cache')
   await removeAll(
     caches.filter((name) => name.startsWith('skerry-')).map((name) => join('/var/cache', name)),

@@ -34,28 +34,35 @@ export class RemoteRunner {
   /** Puts the script in place, and finds out how to become root. */
   async prepare(signal: AbortSignal): Promise<void> {
     await this.#files.makeDirectory(this.#directory, signal)
-    await this.#files.write(posix.join(this.#directory, 'run'), Buffer.from(runScript), signal)
-    const fault = await this.#becomeRoot(signal)
-    if (fault === undefined) return this.#stay(signal)
-    const words = Array.from({ length: this.#count }, (_, at) => `args-${at + 1}`)
-    await this.#files.remove(this.#directory, ['run', ...words], signal)
-    throw fault
+    try {
+      await this.#files.write(posix.join(this.#directory, 'run'), Buffer.from(runScript), signal)
+      await this.#becomeRoot(signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      // Nothing on the machine waits for the end of this login yet.
+      const words = Array.from({ length: this.#count }, (_, at) => `args-${at + 1}`)
+      await this.#asFarAsItGoes((scope) =>
+        this.#files.remove(this.#directory, ['run', ...words], scope),
+      )
+      throw error
+    }
+    await this.#stay(signal)
   }
 
-  async #becomeRoot(signal: AbortSignal): Promise<ShellError | undefined> {
+  async #becomeRoot(signal: AbortSignal): Promise<void> {
     const { address, login } = this.#opened.request
     for (const way of ['is-root', 'sudo', 'sudo-with-password'] as const) {
       this.#becomesRoot = way
       if (way === 'sudo-with-password' && this.#sudoPassword === undefined) continue
       const { exitCode, stdout } = await this.run(['id', '-u'], { signal })
       if (exitCode !== 0) continue
-      if (stdout.trim() === '0') return undefined
+      if (stdout.trim() === '0') return
       if (/^\d+$/.test(stdout.trim())) continue
       // It would be taken for a part of every answer.
       const text = `Cannot use ${address}: every command prints further text; let no start-up file of ${login.user}, such as ~/.bashrc, print anything`
-      return new ShellError('misbehaves', text)
+      throw new ShellError('misbehaves', text)
     }
-    return new ShellError(
+    throw new ShellError(
       'root',
       `Cannot become root on ${address}: ${login.user} is not root, and sudo does not let it; allow sudo, or put its sudo-password into the Secret`,
     )
@@ -106,13 +113,15 @@ export class RemoteRunner {
   /** Ends a command that may still run, as well as it can: the connection may be gone. */
   async #end(number: number): Promise<void> {
     const call = { number, input: '', last: 'end' }
+    await this.#asFarAsItGoes((scope) => this.#start(call, scope))
+  }
+
+  /** Cleans up for a short time, and in silence: something else has failed before. */
+  async #asFarAsItGoes(clean: (scope: AbortSignal) => Promise<unknown>): Promise<void> {
     const { clock, request } = this.#opened
-    const message = `${request.address} did not end a command`
+    const message = `${request.address} did not clean up`
     const options = { clock, ms: bounds.endSeconds * 1_000, message }
-    const ending = withTimeout(options, new AbortController().signal, (scope) =>
-      this.#start(call, scope),
-    )
-    await ending.catch(() => undefined)
+    await withTimeout(options, new AbortController().signal, clean).catch(() => undefined)
   }
 
   /** The line that SSH's shell reads: constant but for numbers and the random name of the directory. */
@@ -174,13 +183,7 @@ export class RemoteRunner {
   async leave(): Promise<void> {
     if (this.#staying === undefined) return
     this.#staying.end()
-    const { clock, request } = this.#opened
-    const message = `${request.address} did not clean up`
-    const options = { clock, ms: bounds.endSeconds * 1_000, message }
-    const leaving = withTimeout(options, new AbortController().signal, (scope) =>
-      unlessAborted(this.#left.promise, scope),
-    )
-    await leaving.catch(() => undefined)
+    await this.#asFarAsItGoes((scope) => unlessAborted(this.#left.promise, scope))
   }
 }
 

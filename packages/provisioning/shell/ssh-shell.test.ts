@@ -143,6 +143,18 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
     }
   })
 
+  test('a machine without room for a login gets no further directory by each attempt', async () => {
+    await machine.ask(['sh', '-c', 'mount -t tmpfs -o size=16k tmpfs /var/tmp'])
+    try {
+      await machine.run(['sh', '-c', 'cat /dev/zero >/var/tmp/zeros'])
+      const login = { user: 'root', password: machine.passwords.root }
+      await assert.rejects(openAs(login), /^ShellError: Cannot write .*check its free space/)
+      assert.equal(await machine.ask(scratch), '')
+    } finally {
+      await machine.ask(['umount', '/var/tmp'])
+    }
+  })
+
   test('a key that is not accepted is refused before the password is sent', async () => {
     const login = { user: 'root', password: machine.passwords.root, port }
     const request = { address: '127.0.0.1', login, isHostKeyAccepted: () => false }
