@@ -162,6 +162,9 @@ export const edgeJobBounds = Object.freeze({
   backupsKept: 3,
   /** Free space for the program, and for the copy of a store in addition to the store. */
   diskMegabytesMin: 600,
+  /** The same for a job that pulls images, and the memory that a second program needs while the first one runs. */
+  imagesMegabytesMin: 1_000,
+  memoryMegabytesMin: 100,
   storeMegabytesMin: 100,
   /** The roles must have run for this long without a restart. */
   steadyMs: 3_000,
