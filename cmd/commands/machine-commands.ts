@@ -22,6 +22,7 @@ export function addMachineCommands(program: Command): void {
   addStoreSchema(machine)
   addConfirm(program)
   addAdmitNode(machine)
+  addLabelNode(machine)
   addDrainNode(machine)
   addDeleteNode(machine)
 }
@@ -207,6 +208,26 @@ function addAdmitNode(machine: Command): void {
       const { admitNode } = await import('../../roles/machine/admit-node.ts')
       const { cluster, signal } = await openOwnSite(dataDir)
       await admitNode(cluster, { name, labels, isUncordoned: uncordon === true }, signal)
+    })
+}
+
+function addLabelNode(machine: Command): void {
+  onSiteNode(machine.command('label-node'))
+    .description('Give a node of the site labels and taints, and take back former ones')
+    .addHelpText(
+      'after',
+      `
+Reads JSON from standard input: the settings that are wanted, and former ones, of which the node loses those that it
+still has with the same value.
+${example(`echo '{"former":[{"labels":{"tier":"front"}}],"wanted":{"taints":[]}}' | skerry machine label-node shop-7`)}`,
+    )
+    .action(async (name: string, { dataDir }: { dataDir: string }) => {
+      const { openOwnSite } = await import('../../roles/machine/own-site.ts')
+      const { labelNode, parseNodeChange } = await import('../../roles/machine/label-node.ts')
+      const { readStandardInput } = await import('../../roles/runtime/standard-input.ts')
+      const change = parseNodeChange(await readStandardInput())
+      const { cluster, signal } = await openOwnSite(dataDir)
+      await labelNode(cluster, { name, change }, console.log, signal)
     })
 }
 

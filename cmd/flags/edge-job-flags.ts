@@ -4,7 +4,7 @@ import type { EdgeJobSpec } from '@skerry/provisioning'
 import { onEdge } from './edge-cluster-flags.ts'
 import { collect, toLogLevel } from './option-values.ts'
 
-const checks = ['disk', 'versionSkew', 'health']
+const checks = ['disk', 'memory', 'versionSkew', 'health']
 
 /** Adds the arguments and options of every command that changes machines of several edge clusters. */
 export function withJobOptions(command: Command): Command {
@@ -15,6 +15,7 @@ export function withJobOptions(command: Command): Command {
     .option('--masters', 'only on masters')
     .option('--nodes', 'only on machines of role Node')
     .option('--machine <address>', 'only on this machine (repeatable)', collect, [])
+    .option('--machine-selector <labels>', 'only on machines whose block has these labels')
     .option(
       '--machines-at-once <number>',
       'machines of one cluster at the same time (default: 1)',
@@ -27,9 +28,10 @@ export function withJobOptions(command: Command): Command {
     )
     .option(
       '--timeout <seconds>',
-      'time until a machine must be Ready again, in seconds (default: 300)',
+      'time until a machine must be Ready again (default: 300) or an image be pulled (1800), in seconds',
       toAmount,
     )
+    .option('--attempts <number>', 'how often a step is tried (default: 3)', toAmount)
     .option('--require-confirmation', 'wait on each machine until somebody confirms')
     .option('--skip-check <name>', `${checks.join(', ')} (repeatable)`, toCheck, [])
     .option('--dry-run', 'let the hub check the job and print it; change nothing')

@@ -82,6 +82,8 @@ export const provisioningBounds = Object.freeze({
     addOnBytesMax: 4 * 1024 * 1024,
     addOnObjectsMax: 1_000,
     applyMsMax: 5 * 60_000,
+    /** The change of one node's labels and taints. */
+    labelMsMax: 60_000,
   }),
   imports: Object.freeze({
     /** How often a cluster is looked at that somebody has yet to connect. */
@@ -160,6 +162,9 @@ export const edgeJobBounds = Object.freeze({
   backupsKept: 3,
   /** Free space for the program, and for the copy of a store in addition to the store. */
   diskMegabytesMin: 600,
+  /** The same for a job that pulls images, and the memory that a second program needs while the first one runs. */
+  imagesMegabytesMin: 1_000,
+  memoryMegabytesMin: 100,
   storeMegabytesMin: 100,
   /** The roles must have run for this long without a restart. */
   steadyMs: 3_000,
@@ -184,6 +189,8 @@ export const edgeClusterBounds = Object.freeze({
   heartbeatMsDefault: 100,
   roundTripMsMax: 300,
   mastersMax: 3,
+  /** The labels and taints that are remembered of one node: of the last change that ended, and of some that did not. */
+  settingsMax: 4,
   /** Further names of the API: the certificate of each master has all of them. */
   apiNamesMax: 100,
   /** Above, a kubelet is not tested; below, a node has no room for the system's own pods. */

@@ -41,4 +41,6 @@ export const machineBounds = Object.freeze({
   }),
   /** A short command that asks the site on this machine. */
   requestMsMax: 10_000,
+  /** How often a change of a node is tried that others change at the same time. */
+  conflictsMax: 10,
 })

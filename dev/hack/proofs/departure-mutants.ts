@@ -72,6 +72,35 @@ export const mutants: readonly Mutant[] = [
     replace: '/nothing`',
   },
   {
+    proof: 'a node loses exactly what it was given',
+    test: 'roles/machine/label-node.test.ts',
+    file: 'roles/machine/label-node.ts',
+    find: 'return !given.some((each) => isSame(each, taint))',
+    replace: 'return true',
+  },
+  {
+    proof: 'a label and a taint that somebody has given another value stay',
+    test: 'roles/machine/label-node.test.ts',
+    file: 'roles/machine/label-node.ts',
+    find: ' && present[key] === value) changes',
+    replace: ') changes',
+  },
+  {
+    proof:
+      'a hub keeps everything of a namespace that is being deleted until its edge clusters are gone',
+    test: 'roles/hub/provisioning/namespace-deletion.test.ts',
+    file: 'roles/hub/parts/provisioning.ts',
+    find: '    endFirst: [edgeClusterResource],\n',
+    replace: '',
+  },
+  {
+    proof: 'machines of a namespace that is deleted are cleaned with the logins in it',
+    test: 'roles/hub/provisioning/namespace-deletion.test.ts',
+    file: 'packages/controllers/namespace/namespace-content.ts',
+    find: '      if (rankOf(resource) < early.length && left.length > 0) break\n',
+    replace: '',
+  },
+  {
     proof: 'a machine that is named again is not dead any more',
     test: `${engine}/plan-cluster.test.ts`,
     file: `${engine}/plan-cluster.ts`,

@@ -53,7 +53,7 @@ export interface MachineContext extends ForMachineContext {
 
 export type MachineFacts = Pick<
   MachineStatus,
-  'node' | 'machineIdDigest' | 'isCordoned' | 'isDialled' | 'site' | 'member'
+  'node' | 'machineIdDigest' | 'isCordoned' | 'isDialled' | 'site' | 'member' | 'given'
 >
 
 /** The part of the context that a machine has which joins by itself, and not over SSH. */
@@ -93,6 +93,8 @@ interface StepText {
   readonly onlyReads?: boolean
   /** The fields that the step carries out. If their JSON changes, a finished step is done again. */
   readonly input?: (edge: EdgeCluster, machines: readonly PlannedMachine[]) => unknown
+  /** True: it is part of making a machine. One that is made does it only if a person retries it by name. */
+  readonly onlyMakes?: boolean
 }
 
 /** The order of a job for the machines of one cluster. */

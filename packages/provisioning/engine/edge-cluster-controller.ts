@@ -142,7 +142,7 @@ async function carryOut(
   const tables = tablesOf(edge, scope)
   const { instances, inputs, leaving, machines: known } = planCluster(edge, machines, tables)
   const answered = answerAsks(edge, {
-    steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
+    steps: statusesOf(instances, knownSteps(edge), edge.spec, { inputs, machines: known }),
     machines: known,
     jumps: jumpStatuses([...leaving, ...machines], edge.status?.jumps),
     jumpOf: jumpNames([...leaving, ...machines]),
@@ -150,7 +150,7 @@ async function carryOut(
       instances.some((each) => each.text === stepText(status) && isSkippable(each.step)),
   })
   const book = new StatusBook(edge, {
-    base: statusBaseOf(edge, tables.steps),
+    base: statusBaseOf(edge, tables.steps, known),
     steps: answered.steps,
     machines: answered.machines,
     jumps: answered.jumps,

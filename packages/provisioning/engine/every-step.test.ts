@@ -29,7 +29,13 @@ const values = {
 /** Asks for everything that steps do, on three masters, a node, and a node that only the site reaches. */
 const everything: EdgeClusterSpec = {
   machines: [
-    ...blocksOf([first, second, third], [fourth]),
+    ...blocksOf([first, second, third]),
+    {
+      addresses: [fourth],
+      credentials: { name: 'ssh' },
+      labels: { tier: 'front', shop: '7' },
+      taints: [{ key: 'video', value: 'yes', effect: 'NoSchedule' }],
+    },
     { addresses: [fifth], credentials: { name: 'ssh' }, via: 'Site' },
   ],
   store: { type: 'Etcd' },
@@ -50,12 +56,17 @@ const everything: EdgeClusterSpec = {
 }
 
 const changed: Partial<EdgeClusterSpec> = {
-  machines: blocksOf([first, second, third], [fourth, fifth]),
+  machines: [
+    ...blocksOf([first, second, third], [fifth]),
+    { addresses: [fourth], credentials: { name: 'ssh' }, labels: { shop: '8', till: 'no' } },
+  ],
   highAvailability: { type: 'Balancer', address: '10.0.0.101' },
   package: { digest: `sha256:${'0b'.repeat(32)}`, publicKey: 'a key' },
   proxy: { httpProxy: 'http://other.example:3128' },
   registries: [],
   apiNames: ['other.example'],
+  files: [{ path: '/opt/other', from: { configMap: 'files', key: 'motd' } }],
+  hooks: [{ when: 'BeforeInstall', configMap: 'hooks', key: 'script' }],
 }
 
 const plain = (): EdgeClusterSpec => ({ machines: blocksOf([first], [fourth]) })

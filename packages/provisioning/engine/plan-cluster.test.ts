@@ -95,6 +95,9 @@ for (const [what, scene, instances] of plans) {
   })
 }
 
+/** The digest of no labels and no taints. */
+const noSettings = '7a3890529600'
+
 test('the status keeps the login of each machine, and drops machines that were never changed', () => {
   const { machines, leaving } = planOf({})
   assert.deepEqual(machines, [
@@ -104,8 +107,14 @@ test('the status keeps the login of each machine, and drops machines that were n
       isChanged: true,
       site: 'Founds',
       login: { user: 'root', port: 22, credentials: 'ssh' },
+      given: [noSettings],
     },
-    { address: 'a', role: 'Node', login: { user: 'root', port: 22, credentials: 'ssh' } },
+    {
+      address: 'a',
+      role: 'Node',
+      login: { user: 'root', port: 22, credentials: 'ssh' },
+      given: [noSettings],
+    },
     known[1],
   ])
   const [machine] = leaving

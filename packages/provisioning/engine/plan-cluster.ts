@@ -6,6 +6,7 @@ import {
 } from '../kind/edge-cluster.ts'
 import { leavingMachines, loginToKeep } from '../kind/leaving-machines.ts'
 import { sitePlaceOf } from '../kind/made-masters.ts'
+import { givenTo, settingsOf } from '../kind/node-settings.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import type { Step } from '../contract/step.ts'
 import {
@@ -16,7 +17,7 @@ import {
   readySteps,
   type StepInstance,
 } from './plan-steps.ts'
-import { stepsOfMode } from './steps-of-mode.ts'
+import { hasAllDone, stepsOfMode } from './steps-of-mode.ts'
 import type { StatusBook } from './status-book.ts'
 
 /** The tables of steps; the engine knows none of these. */
@@ -49,7 +50,7 @@ export function planCluster(
 ): ClusterPlan {
   const known = edge.status?.machines ?? []
   const leaving = leavingMachines(planned, known)
-  const machines = machineStatuses({ planned, leaving, known }, deadOf(edge))
+  const machines = machineStatuses(edge, { planned, leaving, known })
   const applying = (table: readonly Step[]): Step[] =>
     table.filter(({ applies }) => applies?.(edge) !== false)
   const isRemoval = edge.metadata.deletionTimestamp !== undefined
@@ -69,8 +70,9 @@ function deadOf({ metadata }: EdgeCluster): ReadonlySet<string> {
   return new Set(text.split(',').map((address) => address.trim()))
 }
 
-/** Only a machine that leaves can be dead. One that is named again has a second life. */
+/** Only a machine that leaves can be dead. One that is named again has a second life, and is made again. */
 function machineStatuses(
+  edge: EdgeCluster,
   {
     planned,
     leaving,
@@ -80,19 +82,23 @@ function machineStatuses(
     readonly leaving: readonly PlannedMachine[]
     readonly known: readonly MachineStatus[]
   },
-  dead: ReadonlySet<string>,
 ): MachineStatus[] {
+  const dead = deadOf(edge)
   const statusOf = new Map(known.map((status) => [status.address, status]))
   const staying = planned.map((machine) => {
     const { address, role } = machine
     const { isDead: _, ...rest } = statusOf.get(address) ?? { address, role }
     const place = sitePlaceOf(machine, planned, known)
-    return { ...rest, address, role, ...place, login: loginToKeep(machine) }
+    const made = rest.isMade === true || hasAllDone(edge, machine) ? { isMade: true } : {}
+    const own = { ...rest, ...made, address, role, ...place, login: loginToKeep(machine) }
+    if (role === 'Witness') return own
+    return { ...own, given: givenTo(own, settingsOf(edge.spec, machine).digest) }
   })
   const going = leaving.flatMap(({ address }) => {
     const status = statusOf.get(address)
     if (status === undefined) return []
-    return [{ ...status, ...(dead.has(address) ? { isDead: true } : {}) }]
+    const { isMade: _, ...rest } = status
+    return [{ ...rest, ...(dead.has(address) ? { isDead: true } : {}) }]
   })
   return [...staying, ...going]
 }

@@ -8,10 +8,7 @@ import {
 } from '../kind/edge-cluster.ts'
 import type { EdgeJobSpec } from '../kind/edge-job.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
-import { isMereCheck, knownSteps } from './steps-of-mode.ts'
 import { hasFailed, instancesOf, type StepInstance } from './plan-steps.ts'
-
-const finished: ReadonlySet<StepStatus['state']> = new Set(['Done', 'Skipped'])
 
 /** Returns the clusters that a job names or selects, by name. */
 export function clustersOf(
@@ -25,14 +22,6 @@ export function clustersOf(
     .filter(({ metadata }) => selector.matches(metadata.labels))
     .map(({ metadata }) => metadata.name ?? '')
     .toSorted()
-}
-
-/** Reports whether every step by which the EdgeCluster makes this machine is finished. */
-export function isMade(edge: EdgeCluster, { address }: PlannedMachine): boolean {
-  // A mere check has looked at machines, and made nothing of them.
-  if (isMereCheck(edge)) return false
-  const own = knownSteps(edge).filter(({ machine }) => machine === address)
-  return own.length > 0 && own.every(({ state }) => finished.has(state))
 }
 
 /**

@@ -60,11 +60,15 @@ test('a step whose fields have changed waits again, whatever it was; others keep
   assert.deepEqual([...before.keys()], ['Install'])
   assert.notEqual(before.get('Install'), after.get('Install'))
   const planned = instancesOf(withInput, machines, [])
-  const done = statusesOf(planned, [], {}, before).map((status) => ({
+  const done = statusesOf(planned, [], {}, { inputs: before }).map((status) => ({
     ...status,
     state: 'Done' as const,
   }))
-  const states = statusesOf(planned, done, {}, after).map(({ name, state }) => `${name} ${state}`)
+  const states = statusesOf(planned, done, {}, { inputs: after }).map(
+    ({ name, state }) => `${name} ${state}`,
+  )
   assert.deepEqual(states.slice(-3), ['Look Done', 'Install Waiting', 'Install Waiting'])
-  assert.ok(statusesOf(planned, done, {}, before).every(({ state }) => state === 'Done'))
+  assert.ok(
+    statusesOf(planned, done, {}, { inputs: before }).every(({ state }) => state === 'Done'),
+  )
 })

@@ -96,31 +96,47 @@ function openedLate(instances: readonly StepInstance[]): StepInstance[] {
   ]
 }
 
-/**
- * Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out.
- * `inputs` has the present digest of the fields that a step carries out, by its name.
- */
+/** The facts by which a finished step is done again. */
+interface Present {
+  /** The present digest of the fields that a step carries out, by its name. */
+  readonly inputs?: ReadonlyMap<string, string>
+  readonly machines?: readonly MachineStatus[]
+}
+
+/** Returns the known status of each instance, or that it waits. Steps that are not planned any more are left out. */
 export function statusesOf(
   instances: readonly StepInstance[],
   known: readonly StepStatus[],
   { skipSteps = [] }: Pick<EdgeClusterSpec, 'skipSteps'>,
-  inputs: ReadonlyMap<string, string> = new Map(),
+  { inputs = new Map(), machines = [] }: Present = {},
 ): StepStatus[] {
   const byText = new Map(known.map((status) => [stepText(status), status]))
+  const made = new Set(machines.flatMap(({ address, isMade }) => (isMade === true ? address : [])))
   return instances.map(({ step, machine, text }) => {
     const input = inputs.get(step.name)
-    const fresh: StepStatus = {
+    const kept = input === undefined ? {} : { input }
+    const before = byText.get(text)
+    // Its digest is not known if a hub did it that did not repeat this step: nothing has changed for it.
+    const isKnown = before !== undefined && (before.input === undefined || before.input === input)
+    const fresh = (): StepStatus => ({
       name: step.name,
       ...(machine === undefined ? {} : { machine: machine.address }),
-      state: 'Waiting',
-      ...(input === undefined ? {} : { input }),
-    }
-    const before = byText.get(text)
-    const status = before === undefined || before.input !== input ? fresh : before
+      ...(step.onlyMakes === true && made.has(machine?.address ?? '') ? passedOver : waiting),
+      ...kept,
+    })
+    const status = isKnown ? { ...before, ...kept } : fresh()
     const isSkipped = skipSteps.includes(step.name) || skipSteps.includes(text)
     if (!isSkipped || !isSkippable(step) || status.state === 'Done') return status
     return { ...status, state: 'Skipped', message: 'spec.skipSteps names it' }
   })
+}
+
+const waiting: Pick<StepStatus, 'state'> = { state: 'Waiting' }
+
+const passedOver: Pick<StepStatus, 'state' | 'message'> = {
+  state: 'Skipped',
+  message:
+    'the machine was made before this was in the object; retry the step by its name to do it',
 }
 
 /** Steps of the hub itself give and take names and rights: the author of an EdgeCluster may skip only a few of them. */

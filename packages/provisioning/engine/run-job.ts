@@ -30,11 +30,12 @@ import {
   phaseNamesOf,
   totalsOf,
 } from './job-phases.ts'
-import { chooseSteps, isMade, jobInstancesOf, machinesInChange } from './plan-job.ts'
+import { chooseSteps, jobInstancesOf, machinesInChange } from './plan-job.ts'
 import { nextAttemptMs, statusesOf, type StepInstance } from './plan-steps.ts'
 import { Redactor } from './redactor.ts'
 import { Shells, runSteps, type RunPace } from './run-steps.ts'
 import { StatusBook, phaseAtRest } from './status-book.ts'
+import { hasAllDone } from './steps-of-mode.ts'
 import { keepStepLog } from './step-log.ts'
 
 export interface EdgeJobDeps {
@@ -75,9 +76,9 @@ export async function runJob(
     const status = { ...own.status, message, observedRetries: own.spec.retries ?? 0 }
     return writeJobCluster(own, { ...status, phase: 'Completed' }, scope, signal)
   }
-  const made = targets.filter((machine) => isMade(edge, machine))
+  const made = targets.filter((machine) => hasAllDone(edge, machine))
   // Nodes are never newer than a master, so they wait for one that is not made yet.
-  const isMasterMade = masters.some((master) => isMade(edge, master))
+  const isMasterMade = masters.some((master) => hasAllDone(edge, master))
   const machines = isMasterMade ? made : []
   const steps = scope
     .jobSteps({ job, confirmed: own.spec.confirmed ?? [] })

@@ -34,13 +34,13 @@ test('a check does the steps that only read, and lists all that would be done', 
   assert.deepEqual(names(edgeOf('Check')), ['Look'])
   assert.deepEqual(names(edgeOf('Make')).length, 4)
   assert.deepEqual(names(edgeOf(undefined)).length, 4)
-  const base = statusBaseOf(edgeOf('Check'), steps)
+  const base = statusBaseOf(edgeOf('Check'), steps, [])
   assert.deepEqual(base.plan, [
     { name: 'Claim', does: 'take the name', where: 'Hub' },
     { name: 'Look', does: 'look', where: 'Machines' },
     { name: 'Start', does: 'start it', where: 'Master' },
   ])
-  assert.equal(statusBaseOf(edgeOf('Make'), steps).plan, undefined)
+  assert.equal(statusBaseOf(edgeOf('Make'), steps, []).plan, undefined)
 })
 
 test('a deletion takes away whatever there is, in both modes', () => {

@@ -3,14 +3,16 @@ import {
   clusterNameOfEdge,
   type EdgeCluster,
   type EdgeClusterStatus,
+  type MachineStatus,
   type StepStatus,
 } from '../kind/edge-cluster.ts'
 import { isImport } from '../kind/edge-cluster-import.ts'
 import type { StepPlan } from '../kind/edge-options.ts'
 import { sitePlaceOf } from '../kind/made-masters.ts'
-import { machinesOf } from '../kind/machine-addresses.ts'
+import { machinesOf, type PlannedMachine } from '../kind/machine-addresses.ts'
+import { settingsToKeep } from '../kind/node-settings.ts'
 import { capacityText, networkSizeOf } from '../kind/network-size.ts'
-import { instancesOf } from './plan-steps.ts'
+import { instancesOf, isFinished } from './plan-steps.ts'
 
 /** Returns true while the object asks for a check alone. A deletion takes away whatever there is. */
 export function isMereCheck({ metadata, spec }: EdgeCluster): boolean {
@@ -28,10 +30,22 @@ export function knownSteps(edge: EdgeCluster): readonly StepStatus[] {
   return wasCheck && !isMereCheck(edge) ? [] : (edge.status?.steps ?? [])
 }
 
+/** Reports whether every step by which the EdgeCluster makes this machine is finished. */
+export function hasAllDone(
+  edge: EdgeCluster,
+  { address }: Pick<PlannedMachine, 'address'>,
+): boolean {
+  // A mere check has looked at machines, and made nothing of them.
+  if (isMereCheck(edge)) return false
+  const own = knownSteps(edge).filter(({ machine }) => machine === address)
+  return own.length > 0 && own.every(isFinished)
+}
+
 /** Returns the part of the status that follows from the object alone. */
 export function statusBaseOf(
   edge: EdgeCluster,
   steps: readonly Step[],
+  machines: readonly MachineStatus[],
 ): Omit<EdgeClusterStatus, 'phase' | 'steps' | 'machines' | 'conditions'> {
   const { nodesMax, servicesMax } = networkSizeOf(edge.spec)
   const isCheck = isMereCheck(edge)
@@ -39,6 +53,7 @@ export function statusBaseOf(
     observedGeneration: edge.metadata.generation ?? 0,
     clusterName: clusterNameOfEdge(edge),
     ...(isImport(edge) ? {} : { nodesMax, servicesMax, capacity: capacityText(edge.spec) }),
+    nodeSettings: settingsToKeep(edge, machines, machinesOf(edge.spec)),
     mode: isCheck ? 'Check' : 'Make',
     ...(isCheck ? { plan: planOf(edge, steps) } : {}),
   }

@@ -18,7 +18,8 @@ export function checkMachine(order: JobOrder): (context: MachineContext) => Prom
     if (upgrade !== undefined) await wantedProgram(order, context)
     const findings = [
       ...(checks.health === false ? [] : await healthFindings(context)),
-      ...(checks.disk === false ? [] : await diskFindings(context)),
+      ...(checks.disk === false ? [] : await diskFindings(order, context)),
+      ...(checks.memory === false || upgrade === undefined ? [] : await memoryFindings(context)),
       ...(checks.versionSkew === false || upgrade === undefined
         ? []
         : await versionFindings(order, context)),
@@ -40,9 +41,14 @@ async function healthFindings(context: MachineContext): Promise<string[]> {
   return why === undefined ? findings : [...findings, `${why}: put it right first`]
 }
 
-async function diskFindings(context: MachineContext): Promise<string[]> {
+async function diskFindings({ job }: JobOrder, context: MachineContext): Promise<string[]> {
   const { machine } = context
-  const { diskMegabytesMin, storeMegabytesMin } = edgeJobBounds
+  const { diskMegabytesMin, imagesMegabytesMin, storeMegabytesMin } = edgeJobBounds
+  if (job.spec.pullImages !== undefined) {
+    const room = await freeMegabytes(places.data, context)
+    if (room >= imagesMegabytesMin) return []
+    return [`${places.data} has ${room} MB free: images need ${imagesMegabytesMin} MB`]
+  }
   const program = await freeMegabytes(places.programs, context)
   const findings: string[] = []
   if (!(program >= diskMegabytesMin)) {
@@ -57,6 +63,16 @@ async function diskFindings(context: MachineContext): Promise<string[]> {
     )
   }
   return findings
+}
+
+/** The new program is started once while the old one runs. */
+async function memoryFindings(context: MachineContext): Promise<string[]> {
+  const { memoryMegabytesMin } = edgeJobBounds
+  const text = await ask(context, ['cat', '--', '/proc/meminfo'])
+  const kilobytes = Number(/^MemAvailable:\s+(\d{1,15}) kB$/m.exec(text)?.[1])
+  const megabytes = Math.floor(kilobytes / 1_024)
+  if (megabytes >= memoryMegabytesMin) return []
+  return [`${megabytes} MB of memory are available: ${memoryMegabytesMin} MB are needed`]
 }
 
 async function freeMegabytes(path: string, context: MachineContext): Promise<number> {

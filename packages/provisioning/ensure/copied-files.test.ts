@@ -103,6 +103,21 @@ test('a file that somebody has changed stays, and so does its directory', async 
   assert.equal(await readFile(machine.at('/etc/new/a.conf'), 'utf8'), 'theirs')
 })
 
+test('files that are not named any more go with the next copy, as with the cleaning; changed ones stay', async () => {
+  await using machine = await startMachine()
+  await writeFile(machine.at('/etc/motd'), 'before')
+  await copy(machine, { '/etc/motd': 'ours', '/etc/app/a': 'a', '/etc/app/b': 'b', '/etc/c': 'c' })
+  await writeFile(machine.at('/etc/c'), 'theirs')
+  await copy(machine, { '/etc/app/b': 'b' })
+  assert.equal(await readFile(machine.at('/etc/motd'), 'utf8'), 'before')
+  assert.deepEqual(await readdir(machine.at('/etc/app')), ['b'])
+  assert.equal(await readFile(machine.at('/etc/c'), 'utf8'), 'theirs')
+  await copy(machine, {})
+  assert.equal(await exists(machine.at('/etc/app')), false)
+  await clean(machine)
+  assert.deepEqual((await readdir(machine.at('/etc'))).toSorted(), ['c', 'motd'])
+})
+
 test('a file where a directory is, is refused before anything is copied', async () => {
   await using machine = await startMachine()
   await mkdir(machine.at('/etc/app'))

@@ -6,14 +6,18 @@ import { must } from './commands.ts'
 
 /** The record of files that were copied to a machine, and the files that these have replaced. */
 const recordPath = '/var/lib/skerry/copied-files'
+/** The part of the record that is being taken back. */
+const takenPath = '/var/lib/skerry/files-to-take-back'
 const replacedPath = '/var/lib/skerry/replaced-files'
 
 /**
- * Takes back the files of a record: it removes each whose content is still ours, puts the one before it back, and
- * removes directories that were made for them and are empty. It is constant, and needs a POSIX shell.
+ * Takes back the files of the record that it is given, or else of the machine's: it removes each whose content is still
+ * ours, puts the one before it back, and removes directories that were made for them and are empty. It is constant, and
+ * needs a POSIX shell.
  */
 export const takeBackFilesScript = `
 record=${recordPath}
+[ -z "$1" ] || record=$1
 [ -f "$record" ] || exit 0
 while read -r kind value path; do
   case "$kind" in
@@ -74,6 +78,30 @@ export async function recordCopies(
     entries.push(...made.map((each) => ({ kind: 'directory', value: '-', path: each }) as const))
   }
   await context.shell.write(recordPath, recordText(entries), 0o600)
+}
+
+/** Takes back files that were copied before and are not wanted any more, as the cleaning of the machine would. */
+export async function takeBackOthers(
+  context: MachineContext,
+  wanted: ReadonlySet<string>,
+): Promise<void> {
+  const { shell, print } = context
+  const entries = await readRecord(context)
+  const isGone = ({ kind, path }: Entry): boolean => kind !== 'directory' && !wanted.has(path)
+  if (!entries.some(isGone)) return
+  const isLeft = ({ kind, path }: Entry): boolean =>
+    kind === 'directory' && ![...wanted].some((each) => each.startsWith(`${path}/`))
+  const taken = entries.filter((each) => isGone(each) || isLeft(each))
+  await shell.write(takenPath, recordText(taken), 0o600)
+  await must(context, ['sh', '-c', takeBackFilesScript, 'sh', takenPath])
+  // An attempt that breaks off here is repeated, because the record still has them.
+  await must(context, ['rm', '-f', '--', takenPath])
+  for (const path of new Set(entries.filter(isGone).map((each) => each.path))) {
+    print(`${path}: not in spec.files any more`)
+  }
+  // A directory that somebody else uses now is tried again when the machine is cleaned.
+  const left = entries.filter((each) => !isGone(each))
+  await shell.write(recordPath, recordText(left), 0o600)
 }
 
 function digestOf(content: Uint8Array | string): string {

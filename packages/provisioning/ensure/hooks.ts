@@ -1,16 +1,26 @@
-import type { CopiedFile, Hook } from '../kind/edge-cluster.ts'
+import type { CopiedFile, EdgeCluster, Hook } from '../kind/edge-cluster.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
-import { recordCopies } from './copied-files.ts'
+import { recordCopies, takeBackOthers } from './copied-files.ts'
 
-/** Copies the files that the object names. */
+/** The name of the step, by which it knows that it has been done before. */
+export const copyFilesName = 'CopyFiles'
+
+/** Returns true if the object has files, or has had some before, which must go. */
+export function hasFiles({ spec, status }: EdgeCluster): boolean {
+  if ((spec.files ?? []).length > 0) return true
+  return (status?.steps ?? []).some(({ name }) => name === copyFilesName)
+}
+
+/** Copies the files that the object names, and takes back those that it has named before. */
 export async function copyFiles(context: MachineContext): Promise<string> {
   const { edge, shell, print } = context
   const files = edge.spec.files ?? []
   const contents = new Map<CopiedFile, Buffer>()
   for (const file of files) contents.set(file, await readFrom(file, context))
   const copies = [...contents].map(([{ path }, content]) => ({ path, content }))
+  await takeBackOthers(context, new Set(files.map(({ path }) => path)))
   await recordCopies(context, copies)
   for (const [file, content] of contents) {
     await shell.write(file.path, content, modeOf(file))

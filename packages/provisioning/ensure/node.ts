@@ -1,12 +1,14 @@
 import { packageInForce } from '../kind/package-in-force.ts'
 import { isIPv4 } from 'node:net'
 import type { JoinToken, MachineContext, OwnMachineContext } from '../contract/step.ts'
-import { masterLabels, registrationTaints } from '../kind/taint-checks.ts'
+import { settingsOf } from '../kind/node-settings.ts'
+import { masterLabels } from '../kind/taint-checks.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { Shell } from '../contract/shell.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 import { apiPortDefault, frontOf, madeMasters } from '../kind/made-masters.ts'
 import { networkSizeOf } from '../kind/network-size.ts'
+import { settingsWords } from './label-node.ts'
 import { nodeNameOf, takeNodeName } from './node-name.ts'
 import { registryDirectory } from './registries.ts'
 import { networkWords, startUnit } from './site.ts'
@@ -51,8 +53,6 @@ export async function startNode(
   const address = await addressOf(shell, { address: machine.address, networkInterface }, signal)
   const name = await nodeNameOf(context)
   await shell.write(places.joinToken, `${token}\n`, 0o600)
-  const labels = Object.entries(machine.block.labels ?? {})
-  const taints = registrationTaints(edge.spec, { ...machine.block, role: machine.role })
   const words = [
     ...[server, ...others].flatMap((each) => ['--server', each]),
     ...optionWords({
@@ -67,8 +67,7 @@ export async function startNode(
       '--max-pods': String(networkSizeOf(edge.spec).podsPerNode),
       '--registry-dir': registryDirectory,
     }),
-    ...labels.flatMap(([key, value]) => ['--label', `${key}=${value}`]),
-    ...taints.flatMap(({ key, value = '', effect }) => ['--taint', `${key}=${value}:${effect}`]),
+    ...settingsWords(settingsOf(edge.spec, machine)),
   ]
   await shell.write(`${places.settings}/node.env`, envText(words), 0o600)
   await startUnit('skerry-node', context)

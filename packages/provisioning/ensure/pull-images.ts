@@ -5,7 +5,10 @@ import { wantedProgram } from './program-on-machine.ts'
 
 const secretKey = '.dockerconfigjson'
 
-/** Lets the node's own containerd pull the images that a job names, before something needs them. */
+/**
+ * Lets the node's own containerd pull the images that a job names, before something needs them. One that cannot be
+ * pulled holds up no other; the error names each.
+ */
 export function pullImages(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
     const { upgrade } = order.job.spec
@@ -15,13 +18,28 @@ export function pullImages(order: JobOrder): (context: MachineContext) => Promis
     const program =
       upgrade === undefined ? places.program : (await wantedProgram(order, context)).launcher
     const flags = credentials === undefined ? [] : ['--pull-secret-stdin']
+    const { pullImages: pull, timeoutSeconds } = order.job.spec
+    // In an upgrade the field is the time until the machine is Ready again.
+    const timeoutMs =
+      pull === undefined || timeoutSeconds === undefined
+        ? edgeJobBounds.pullMsMax
+        : timeoutSeconds * 1_000
+    const findings: string[] = []
     for (const image of images) {
-      await must(context, [program, 'image', 'pull', ...flags, '--', image], {
-        timeoutMs: edgeJobBounds.pullMsMax,
-        ...(credentials === undefined ? {} : { input: credentials }),
-      })
+      try {
+        await must(context, [program, 'image', 'pull', ...flags, '--', image], {
+          timeoutMs,
+          ...(credentials === undefined ? {} : { input: credentials }),
+        })
+      } catch (error) {
+        // Anything else is the machine's fault, and the next image would meet it, too.
+        if (!(error instanceof StepError)) throw error
+        findings.push(`${image}: ${error.message}`)
+      }
     }
-    return `${images.length} images`
+    if (findings.length === 0) return `${images.length} images`
+    const text = `${findings.length} of ${images.length} images were not pulled: ${findings.join('; ')}`
+    throw new StepError(text, { findings })
   }
 }
 

@@ -19,6 +19,7 @@ import { jumpHostSchema, jumpStatusSchema, waySchemas } from './edge-cluster-way
 import { importFixedCauses, importSchema } from './edge-cluster-import.ts'
 import { statusAfterChange } from './package-in-force.ts'
 import { edgeClusterTexts } from './edge-cluster-texts.ts'
+import { lateChangeTexts } from './late-changes.ts'
 import { machinesOf } from './machine-addresses.ts'
 import { versionCauses } from './offered-versions.ts'
 
@@ -170,7 +171,16 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
     programs: { type: 'object', additionalProperties: text },
     package: part('Package'),
+    nodeSettings: listOf(part('NodeSettings')),
   }),
+  [`${schemaName}NodeSettings`]: object(
+    {
+      digest: text,
+      labels: { type: 'object', additionalProperties: text },
+      taints: listOf(part('Taint')),
+    },
+    ['digest'],
+  ),
   [`${schemaName}StepPlan`]: object({ name: text, does: text, where: text }, [
     'name',
     'does',
@@ -191,6 +201,8 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
       isDead: boolean,
       site: text,
       member: text,
+      isMade: boolean,
+      given: texts,
     },
     ['address', 'role'],
   ),
@@ -263,6 +275,8 @@ const strategy = {
   prepareForStatusUpdate(next, old) {
     next['spec'] = old['spec']
   },
+  warnings: (next, old) =>
+    old === undefined ? [] : lateChangeTexts(edgeClusterOf(next), edgeClusterOf(old)),
   validate: (object) => edgeClusterCauses(edgeClusterOf(object)),
   validateUpdate(next, old) {
     const [after, before] = [edgeClusterOf(next), edgeClusterOf(old)]

@@ -100,11 +100,12 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
         'Whether the first fingerprint that a machine shows is accepted and kept. The default is false.',
       role: 'Master runs the control plane and a node; Node only a node, and is the default; Witness runs an etcd that votes for two masters. It may not be changed.',
       labels:
-        'The labels with which the nodes register. Later changes are made to the nodes. A witness has none.',
+        'The labels of the nodes. Those that are taken out here are taken from the nodes again. A witness has none.',
       jump: 'The host through which the hub logs in to these machines.',
       via: "Site: the agent of the cluster's own site dials these machines.",
       viaCluster: 'The agent of this registered cluster dials these machines.',
-      taints: 'The taints with which the nodes register. Later changes are made to the nodes.',
+      taints:
+        'The taints of the nodes. Those that are taken out here are taken from the nodes again. A witness has none.',
     },
   },
   [`${schemaName}Taint`]: {
@@ -186,6 +187,15 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       machines: 'The machines with the facts that are known about them.',
       steps: 'Every step on every machine, in the order in which they are done.',
       conditions: 'A condition for each step over all machines, and Ready for the whole.',
+      nodeSettings:
+        'The labels and taints that nodes have from the spec. Those that a change takes out are removed.',
+    },
+  },
+  [`${schemaName}NodeSettings`]: {
+    fields: {
+      digest: 'The digest by which machines name them.',
+      labels: 'The labels.',
+      taints: 'The taints.',
     },
   },
   [`${schemaName}StepPlan`]: {
@@ -210,6 +220,9 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       isDialled: 'Whether the agent of the site may dial it.',
       site: 'Founds: the master begins the site. Joins: it joins the others. Removed: it has no vote any more.',
       member: 'The name of its member in the etcd of the masters, once it votes.',
+      isMade: 'Whether every step on it was finished once.',
+      given:
+        'The digests of the labels and taints in status.nodeSettings that its node may have; the last one is that of the spec.',
       isDead: 'Whether a person has said that the machine, which leaves, will never answer again.',
     },
   },

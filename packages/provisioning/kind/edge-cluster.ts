@@ -4,6 +4,7 @@ import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
 import type { BlockWay, JumpStatus } from './block-way.ts'
 import type { EdgeOptions, StepPlan } from './edge-options.ts'
+import type { GivenSettings } from './node-settings.ts'
 import type { ShellFault } from './shell-fault.ts'
 
 /**
@@ -116,9 +117,9 @@ export interface MachineBlock extends BlockWay {
   acceptNewHostKeys?: boolean
   /** Master runs the control plane and a node; Node only a node; Witness votes for two masters. Default: Node. */
   role?: MachineRole
-  /** The labels with which the nodes register; later changes are made to the nodes. */
+  /** The labels of the nodes. */
   labels?: Record<string, string>
-  /** The taints with which the nodes register; later changes are made to the nodes. */
+  /** The taints of the nodes. */
   taints?: MachineTaint[]
 }
 
@@ -197,6 +198,8 @@ export interface EdgeClusterStatus {
   programs?: Record<string, string>
   /** The package to which a job has upgraded the master, since the spec named its own. */
   package?: PackageSource
+  /** The labels and taints that nodes have from the object: those that a change takes away are removed. */
+  nodeSettings?: GivenSettings[]
 }
 
 export interface MachineStatus {
@@ -223,6 +226,10 @@ export interface MachineStatus {
   site?: SitePlace
   /** The name of its member in the site's etcd, once it votes. */
   member?: string
+  /** Whether every step on it was finished once, so that it is part of the cluster. */
+  isMade?: boolean
+  /** The digests of the settings that its node may have; the last is the one of the spec. */
+  given?: string[]
 }
 
 /** Where, as whom and on which way the hub logs in to a machine. Secrets are named, and nothing of them is here. */

@@ -22,6 +22,7 @@ const accepted: readonly Partial<EdgeJobSpec>[] = [
   { configure: { site: { runtimeConfig: ['resource.k8s.io/v1beta1=true'], metricsAPI: true } } },
   { configure: { node: { logLevel: 'debug', reservedAddresses: ['192.0.2.1'] } } },
   { upgrade, machines: { role: 'Node', addresses: ['10.0.0.11', 'till-3.example'] } },
+  { upgrade, machines: { labelSelector: { matchLabels: { tier: 'front' } } } },
   { upgrade, failureTolerance: '10%', machinesAtOnce: 3, clustersAtOnce: 7, timeoutSeconds: 60 },
   { upgrade, failureTolerance: 0 },
 ]
@@ -45,6 +46,10 @@ const refused: readonly [field: string, spec: unknown][] = [
   ['spec.clusters.names[0]', { upgrade, clusters: { names: ['a/b'] } }],
   ['spec.machines.role', { upgrade, machines: { role: 'Both' } }],
   ['spec.machines.addresses[0]', { upgrade, machines: { addresses: ['10.0.0.1;id'] } }],
+  [
+    'spec.machines.labelSelector',
+    { upgrade, machines: { labelSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } } },
+  ],
   ['spec.machinesAtOnce', { upgrade, machinesAtOnce: 0 }],
   ['spec.clustersAtOnce', { upgrade, clustersAtOnce: 101 }],
   ['spec.timeoutSeconds', { upgrade, timeoutSeconds: 3_601 }],

@@ -8,6 +8,7 @@ import {
   fieldNotSupported,
   fieldRequired,
   labelSelectorOf,
+  type LabelSelectorFields,
   type StatusCause,
 } from '@skerry/api'
 import { messageOf } from '@skerry/base'
@@ -165,17 +166,25 @@ function clusterCauses(clusters: EdgeJobSpec['clusters'] | undefined): StatusCau
       checkDnsLabel(name).map((why) => fieldInvalid(`spec.clusters.names[${at}]`, name, why)),
     )
   }
+  return selectorCauses('spec.clusters.labelSelector', labelSelector)
+}
+
+function selectorCauses(
+  field: string,
+  labelSelector: LabelSelectorFields | undefined,
+): StatusCause[] {
   try {
     labelSelectorOf(labelSelector)
     return []
   } catch (error) {
-    return [fieldInvalid('spec.clusters.labelSelector', '', messageOf(error))]
+    return [fieldInvalid(field, '', messageOf(error))]
   }
 }
 
 function machineCauses(machines: EdgeJobSpec['machines']): StatusCause[] {
-  const { role, addresses = [] } = machines ?? {}
-  const causes: StatusCause[] = []
+  const { role, addresses = [], labelSelector } = machines ?? {}
+  const causes: StatusCause[] =
+    labelSelector === undefined ? [] : selectorCauses('spec.machines.labelSelector', labelSelector)
   if (role !== undefined && !['Master', 'Node'].includes(role)) {
     causes.push(fieldNotSupported('spec.machines.role', role, ['Master', 'Node']))
   }

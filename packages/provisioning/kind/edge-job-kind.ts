@@ -115,8 +115,17 @@ const jobSchemas: Readonly<Record<string, Schema>> = Object.freeze({
     names: texts,
     labelSelector: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector' },
   }),
-  [`${jobName}MachineChoice`]: object({ role: text, addresses: texts }),
-  [`${jobName}Checks`]: object({ disk: boolean, versionSkew: boolean, health: boolean }),
+  [`${jobName}MachineChoice`]: object({
+    role: text,
+    addresses: texts,
+    labelSelector: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector' },
+  }),
+  [`${jobName}Checks`]: object({
+    disk: boolean,
+    memory: boolean,
+    versionSkew: boolean,
+    health: boolean,
+  }),
   [`${jobName}Retry`]: object({ attempts: integer }),
   [`${jobName}Status`]: object({
     phase: text,

@@ -23,7 +23,8 @@ export const edgeJobTexts: KindTexts = Object.freeze({
       clustersAtOnce: 'The clusters that are changed at the same time; default 5.',
       failureTolerance:
         'How many machines may fail, or which part of all, as 10%; default 0. If more do, no further one begins.',
-      timeoutSeconds: 'How long a machine may take to be Ready again; default 300.',
+      timeoutSeconds:
+        'How long a machine may take to be Ready again, by default 300; in a job of pullImages, how long one image may take, by default 1800.',
       requireConfirmation:
         'Whether each machine waits, before it is changed, until a person confirms.',
       checks: 'The checks before anything is changed; each is done unless it is false.',
@@ -81,12 +82,17 @@ export const edgeJobTexts: KindTexts = Object.freeze({
   },
   [`${job}MachineChoice`]: {
     description: 'Some machines of each cluster.',
-    fields: { role: 'Master or Node.', addresses: 'The addresses as the EdgeCluster has them.' },
+    fields: {
+      role: 'Master or Node.',
+      addresses: 'The addresses as the EdgeCluster has them.',
+      labelSelector: 'The labels that the block of a machine in the EdgeCluster must have.',
+    },
   },
   [`${job}Checks`]: {
     description: 'Checks before anything is changed.',
     fields: {
-      disk: 'Free space for the program, and for a backup of the store.',
+      disk: 'Free space for the program and for a backup of the store, or for images.',
+      memory: 'Memory for a second program while the first one runs.',
       versionSkew: 'One minor version at a time, and no node newer than its master.',
       health: 'The node is Ready.',
     },

@@ -24,7 +24,7 @@ export interface EdgeJobSpec {
   clustersAtOnce?: number
   /** How many machines may fail, or which part of all, as `10%`; default 0. If more do, no further one begins. */
   failureTolerance?: number | string
-  /** How long a machine may take to be Ready again; default 300. */
+  /** How long a machine may take to be Ready again, by default 300; in a job of pullImages, one image, by default 1800. */
   timeoutSeconds?: number
   /** Whether each machine waits, before it is changed, until a person confirms; default false. */
   requireConfirmation?: boolean
@@ -86,10 +86,13 @@ export interface ClusterChoice {
 export interface MachineChoice {
   role?: MachineRole
   addresses?: string[]
+  /** Those whose block of the EdgeCluster has these labels. */
+  labelSelector?: LabelSelectorFields
 }
 
 export interface JobChecks {
   disk?: boolean
+  memory?: boolean
   versionSkew?: boolean
   health?: boolean
 }

@@ -1,10 +1,12 @@
+import { labelSelectorOf } from '@skerry/api'
 import type { EdgeCluster } from './edge-cluster.ts'
 import type { EdgeJobSpec } from './edge-job.ts'
 import { machinesOf, type PlannedMachine } from './machine-addresses.ts'
 
 /** Returns the machines of a cluster that a job is about, its masters first. */
 export function targetsOf({ spec }: EdgeCluster, job: EdgeJobSpec): PlannedMachine[] {
-  const { role, addresses } = job.machines ?? {}
+  const { role, addresses, labelSelector } = job.machines ?? {}
+  const selector = labelSelector === undefined ? undefined : labelSelectorOf(labelSelector)
   // Options of a site concern nothing but masters.
   const isForMasters = job.configure !== undefined && job.configure.node === undefined
   const machines = machinesOf(spec).filter(
@@ -13,6 +15,7 @@ export function targetsOf({ spec }: EdgeCluster, job: EdgeJobSpec): PlannedMachi
       machine.role !== 'Witness' &&
       (role === undefined || machine.role === role) &&
       (addresses === undefined || addresses.includes(machine.address)) &&
+      (selector === undefined || selector.matches(machine.block.labels)) &&
       (!isForMasters || machine.role === 'Master'),
   )
   return machines.toSorted((a, b) => Number(b.role === 'Master') - Number(a.role === 'Master'))

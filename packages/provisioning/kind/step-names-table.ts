@@ -24,6 +24,7 @@ export const stepNames: readonly string[] = Object.freeze([
   'ForbidDial',
   'JoinNode',
   'NodeReady',
+  'LabelNode',
   'ApplyAddOns',
   'AfterInstall',
   'CheckQuorum',

@@ -1,7 +1,8 @@
 import { machinesOf } from '../kind/machine-addresses.ts'
 import { isOnEtcd } from '../kind/masters-checks.ts'
+import { hasOtherSettings } from '../kind/node-settings.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
-import type { EdgeCluster, MachineRole, MachineStatus } from '../kind/edge-cluster.ts'
+import type { EdgeCluster, Hook, MachineRole, MachineStatus } from '../kind/edge-cluster.ts'
 import { addOnsName, addOnsOf, applyAddOns, hasAddOns } from '../ensure/add-ons.ts'
 import {
   configurationOf,
@@ -9,6 +10,7 @@ import {
   configureName,
   isConfigured,
 } from '../ensure/configure-machine.ts'
+import { labelNode } from '../ensure/label-node.ts'
 import { awaitNode, joinNode } from '../ensure/node.ts'
 import { awaitSite, startSite } from '../ensure/site.ts'
 import { apiNamesName, apiNamesOf, hasApiNames, setApiNames } from '../ensure/api-names.ts'
@@ -17,7 +19,7 @@ import { cleanMachine } from '../ensure/clean-machine.ts'
 import { copyPackage } from '../ensure/copy-package.ts'
 import { installPackage } from '../ensure/install-package.ts'
 import { claimName, forgetCluster } from '../ensure/cluster-name.ts'
-import { copyFiles, runHooks } from '../ensure/hooks.ts'
+import { copyFiles, copyFilesName, hasFiles, runHooks } from '../ensure/hooks.ts'
 import { installProgram, prepareMachine } from '../ensure/install-program.ts'
 import { awaitMaster, joinMaster, joinWitness } from '../ensure/join-master.ts'
 import { moveToEtcd } from '../ensure/move-to-etcd.ts'
@@ -28,12 +30,15 @@ import { hasSources, readSources, sourcesOf } from '../ensure/read-sources.ts'
 import { hasVirtualIp, setVirtualIp, virtualIpName, virtualIpOf } from '../ensure/virtual-ip.ts'
 import type { Step } from '../contract/step.ts'
 
-const hasFiles = ({ spec }: EdgeCluster): boolean => (spec.files ?? []).length > 0
 const hasPackage = (edge: EdgeCluster): boolean => packageInForce(edge) !== undefined
+const hooksOf =
+  (when: Hook['when']) =>
+  ({ spec }: EdgeCluster): readonly Hook[] =>
+    (spec.hooks ?? []).filter((hook) => hook.when === when)
 const hasHooks =
-  (when: string) =>
-  ({ spec }: EdgeCluster): boolean =>
-    (spec.hooks ?? []).some((hook) => hook.when === when)
+  (when: Hook['when']) =>
+  (edge: EdgeCluster): boolean =>
+    hooksOf(when)(edge).length > 0
 const isMaster = ({ role }: MachineStatus): boolean => role === 'Master'
 const hasMember = ({ role }: { readonly role: MachineRole }): boolean => role !== 'Node'
 const joins = ({ role, site }: MachineStatus): boolean =>
@@ -99,11 +104,12 @@ export const steps: readonly Step[] = [
     act: onOwnMachine(configureMachine),
   },
   {
-    name: 'CopyFiles',
-    does: 'copy the files of spec.files',
+    name: copyFilesName,
+    does: 'copy the files of spec.files, and take back those that are not in it any more',
     needs: ['Preflight'],
     place: 'machines',
     applies: hasFiles,
+    input: ({ spec }) => spec.files,
     changesMachine: true,
     act: onOwnMachine(copyFiles),
   },
@@ -113,6 +119,8 @@ export const steps: readonly Step[] = [
     needs: ['Preflight'],
     place: 'machines',
     applies: hasHooks('BeforeInstall'),
+    input: hooksOf('BeforeInstall'),
+    onlyMakes: true,
     changesMachine: true,
     act: onOwnMachine(runHooks('BeforeInstall')),
   },
@@ -259,6 +267,15 @@ export const steps: readonly Step[] = [
     act: awaitNode,
   },
   {
+    name: 'LabelNode',
+    does: 'give the node the labels and taints of its block if they were changed, and take back the former ones',
+    needs: ['NodeReady'],
+    place: 'machines',
+    appliesTo: hasOtherSettings,
+    input: ({ spec }) => spec.machines.map(({ labels, taints }) => [labels, taints]),
+    act: labelNode,
+  },
+  {
     name: addOnsName,
     does: 'apply the manifests of spec.addons, and remove objects that are gone from them',
     needs: ['SiteReady'],
@@ -273,6 +290,8 @@ export const steps: readonly Step[] = [
     needs: ['NodeReady'],
     place: 'machines',
     applies: hasHooks('AfterInstall'),
+    input: hooksOf('AfterInstall'),
+    onlyMakes: true,
     changesMachine: true,
     act: runHooks('AfterInstall'),
   },

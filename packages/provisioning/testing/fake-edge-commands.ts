@@ -2,6 +2,7 @@ import type { RunResult } from '../contract/shell.ts'
 import { takeBackFilesScript } from '../ensure/copied-files.ts'
 import { factsScript } from '../ensure/preflight-script.ts'
 import { takeScript } from '../ensure/take-script.ts'
+import type { NodeSettings } from '../kind/node-settings.ts'
 import type { FakeEdgeMachine } from './fake-edge.ts'
 
 type Result = Partial<RunResult>
@@ -110,10 +111,10 @@ const commands: Readonly<Record<string, Act>> = {
     const named = input.split('\n').map((line) => line.slice(66))
     return printed(named.flatMap((path) => (files.has(path) ? [`${path}: OK`] : [])).join('\n'))
   },
-  sh(machine, [, script = ''], input) {
+  sh(machine, [, script = '', , record], input) {
     if (script === takeScript) return take(machine, input)
     if (script === factsScript) return printed(factsOf(machine))
-    if (script === takeBackFilesScript) return takeBack(machine)
+    if (script === takeBackFilesScript) return takeBack(machine, record)
     if (script.includes('dpkg-query')) {
       return printed('release debian-12\narchitecture x86_64\nfree 90000000')
     }
@@ -156,9 +157,9 @@ function take({ files }: FakeEdgeMachine, plan: string): Result {
 }
 
 /** Does the work of the script: it knows files and what they have replaced. */
-function takeBack(machine: FakeEdgeMachine): Result {
+function takeBack(machine: FakeEdgeMachine, record = '/var/lib/skerry/copied-files'): Result {
   const { files } = machine
-  for (const line of (files.get('/var/lib/skerry/copied-files') ?? '').split('\n')) {
+  for (const line of (files.get(record) ?? '').split('\n')) {
     const [kind, value = '', path = ''] = line.split(' ')
     if (kind === 'file') files.delete(path)
     const before = files.get(`/var/lib/skerry/replaced-files/${value}`)
@@ -210,7 +211,10 @@ function startUnit(machine: FakeEdgeMachine, unit: string): string | undefined {
     const nodeName = /--node-name (\S+)/.exec(options)?.[1] ?? ''
     const before = edge.nodes.get(nodeName)
     if (before === undefined && !edge.tokens.has(token)) return 'its token opens nothing'
-    if (before === undefined) edge.nodes.set(nodeName, { isCordoned: false, labels: [] })
+    if (before === undefined) {
+      const labels = [...options.matchAll(/--(?:label|taint) (\S+)/g)].map(([, text = '']) => text)
+      edge.nodes.set(nodeName, { isCordoned: false, labels })
+    }
   }
   running.set(unit, options)
   const hubToken = files.get('/etc/skerry/hub-token')?.trim() ?? ''
@@ -255,6 +259,18 @@ const programs: Readonly<Record<string, Act>> = {
     const isCordoned = words.includes('--uncordon') ? false : node.isCordoned
     return { labels: [...new Set([...node.labels, ...labels])], isCordoned }
   }),
+  'machine label-node': (machine, words, input) => {
+    if (!machine.edge.knowsLabels) return failed('unknown command', 2)
+    // The step that it belongs to has written it.
+    const change = JSON.parse(input) as { former: NodeSettings[]; wanted: NodeSettings }
+    const gone = change.former.flatMap(settingTexts)
+    const given = settingTexts(change.wanted)
+    const act = onNode((node) => ({
+      ...node,
+      labels: [...new Set([...node.labels.filter((each) => !gone.includes(each)), ...given])],
+    }))
+    return act(machine, words, input)
+  },
   'machine drain-node': onNode((node) => ({ ...node, isCordoned: true })),
   'machine delete-node': onSite(({ edge }, [name = '']) => {
     edge.nodes.delete(name)
@@ -301,6 +317,14 @@ function onNode(change: (node: Node, words: readonly string[]) => Node): Act {
     if (node !== undefined) edge.nodes.set(name, change(node, words))
     return {}
   })
+}
+
+/** Returns labels and taints as options of a node have them. */
+function settingTexts({ labels = {}, taints = [] }: NodeSettings): string[] {
+  return [
+    ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+    ...taints.map(({ key, value = '', effect }) => `${key}=${value}:${effect}`),
+  ]
 }
 
 const keepalived = '/usr/sbin/keepalived'

@@ -4,6 +4,7 @@ import { runOnFakeEdge } from './fake-edge-commands.ts'
 
 export interface FakeNode {
   readonly isCordoned: boolean
+  /** Its labels and taints, as options of a node have them. */
   readonly labels: readonly string[]
 }
 
@@ -18,6 +19,8 @@ export class FakeEdge {
   readonly clock: Clock
   /** Commands that no machine knows: a step that is new here, or has a slip. */
   readonly unknown: string[] = []
+  /** False: the programs of its masters are older than the command for labels. */
+  knowsLabels = true
   #made = 0
 
   constructor(addresses: readonly string[], clock: Clock) {

@@ -54,6 +54,7 @@ class FakeMachine {
   readonly roles = new Map<string, Process>()
   isAway = false
   release = 'debian-12'
+  memoryKilobytes = 4_000_000
   /** True: its site keeps its objects in etcd, which no program migrates. */
   isInEtcd = false
   /** False: its etcd has not caught up with the others since it was started. */
@@ -301,8 +302,10 @@ const commands: Readonly<Record<string, Act>> = {
   stat: (machine, words) =>
     printed(words.includes('%Y') ? String(machine.nowSeconds()) : '1000000'),
   test: ({ files }, [, path = '']) => (files.has(path) ? printed('') : failed('', 1)),
-  cat: ({ files }, words) => {
-    const content = files.get(words.at(-1) ?? '')
+  cat: ({ files, memoryKilobytes }, words) => {
+    const path = words.at(-1) ?? ''
+    const content =
+      path === '/proc/meminfo' ? `MemAvailable: ${memoryKilobytes} kB\n` : files.get(path)
     return content === undefined
       ? failed('no such file')
       : { exitCode: 0, stdout: content, stderr: '' }

@@ -130,8 +130,8 @@ export class StepStory {
     const machines = machinesOf(edge.spec)
     const { instances, inputs, leaving, machines: known } = planCluster(edge, machines, tables)
     const book = new StatusBook(edge, {
-      base: statusBaseOf(edge, tables.steps),
-      steps: statusesOf(instances, knownSteps(edge), edge.spec, inputs),
+      base: statusBaseOf(edge, tables.steps, known),
+      steps: statusesOf(instances, knownSteps(edge), edge.spec, { inputs, machines: known }),
       machines: known,
       now: () => clock.now(),
       write: async (status) => {

@@ -9,6 +9,7 @@ import {
   type StepStatus,
 } from '@skerry/provisioning'
 import { tableLines } from '../text/print-table.ts'
+import { cutToWidth } from '../text/text-width.ts'
 import { machineResults, resultLines } from './machine-results.ts'
 import { plainText } from '../text/plain-text.ts'
 
@@ -19,9 +20,10 @@ export function phaseOf({ metadata, status }: EdgeCluster): string {
   return status?.phase ?? 'Pending'
 }
 
-/** Removes the control characters of a text of several lines. */
+/** Does the same as plainText for a text of several lines. */
 export function plainLines(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]+/gu, ' ')
+  const lines = text.replaceAll('\r\n', '\n').split('\n')
+  return lines.map((line) => line.split('\t').map(plainText).join('\t')).join('\n')
 }
 
 /** Formats a table of edge clusters, as kubectl does. */
@@ -157,27 +159,35 @@ export interface ScreenSize {
 
 /**
  * Formats steps for a screen that is drawn again: no line is wider, and the list is not longer. If not all fit, those
- * that are finished go first, then those that have not begun.
+ * that were finished first are left out first, then those that come last.
  */
 export function screenLines(edge: EdgeCluster, nowMs: number, size: ScreenSize): string[] {
   const steps = edge.status?.steps ?? []
   // The head of the table, the line of the cluster, the line of the rest, and the cursor's own.
   const room = Math.max(1, size.rows - 4)
-  const urgent = (step: StepStatus): boolean =>
-    !finished.includes(step.state) && (step.state !== 'Waiting' || step.nextTime !== undefined)
-  const open = (step: StepStatus): boolean => !finished.includes(step.state)
-  const fitting = [() => true, open, urgent].map((is) => steps.filter(is))
-  const chosen = fitting.find((list) => list.length <= room) ?? fitting.at(-1) ?? []
-  const shown = chosen.slice(0, room)
+  const shown = mostUrgent(steps, room)
   const left = steps.length - shown.length
   const { name = '' } = edge.metadata
   return [
     `${name}: ${phaseOf(edge)}, ${progressOf(edge)} steps finished`,
     ...stepLines(shown, nowMs),
     ...(left === 0 ? [] : [`… and ${left} more steps`]),
-  ].map((line) => cut(line, size.columns))
+  ].map((line) => cutToWidth(line, size.columns))
 }
 
-function cut(line: string, columns: number): string {
-  return line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`
+/** Returns as many steps as there is room for, in their order: those that run or wait for something, the next, the last. */
+function mostUrgent(steps: readonly StepStatus[], room: number): StepStatus[] {
+  const isFinished = ({ state }: StepStatus): boolean => finished.includes(state)
+  const isNext = ({ state, nextTime }: StepStatus): boolean =>
+    state === 'Waiting' && nextTime === undefined
+  const isUrgent = (step: StepStatus): boolean => !isFinished(step) && !isNext(step)
+  const ended = steps.filter(isFinished).toSorted((a, b) => endMs(a) - endMs(b))
+  const ranked = [...steps.filter(isUrgent), ...steps.filter(isNext), ...ended.toReversed()]
+  const chosen = new Set(ranked.slice(0, room))
+  return steps.filter((step) => chosen.has(step))
+}
+
+function endMs({ finishTime }: StepStatus): number {
+  const ms = Date.parse(finishTime ?? '')
+  return Number.isNaN(ms) ? 0 : ms
 }

@@ -49,6 +49,8 @@ function edgeWith(status: EdgeCluster['status'], annotations: Record<string, str
   } satisfies EdgeCluster
 }
 
+const size24 = { columns: 80, rows: 24 }
+
 /** Collects what a watch writes; with a size it is a terminal. */
 function outputOf(size?: { columns: number; rows: number }): WatchOutput & { text: () => string } {
   let text = ''
@@ -101,7 +103,7 @@ Connect     10.0.0.12   Waiting   2         5s         aga…
   assert.match(drawnAgain, /Preflight.*11s\n/)
 })
 
-test('a list that is longer than the screen leaves out finished steps, then those not begun', () => {
+test('a list that is longer than the screen fills it: those that run, the next, and the last that were finished', () => {
   const many = Array.from({ length: 40 }, (_, at) => ({ ...done, machine: `10.0.1.${at}` }))
   const steps = [...many, running, again, fresh]
   const lines = screenLines(edgeWith({ steps }), nowMs, { columns: 100, rows: 8 })
@@ -110,10 +112,11 @@ test('a list that is longer than the screen leaves out finished steps, then thos
     [
       'branch-7: Pending, 40/43 steps finished',
       'STEP',
+      'Connect',
       'Preflight',
       'Connect',
       'Preflight',
-      '… and 40 more steps',
+      '… and 39 more steps',
     ],
   )
   const fewer = screenLines(edgeWith({ steps }), nowMs, { columns: 100, rows: 6 })
@@ -121,6 +124,31 @@ test('a list that is longer than the screen leaves out finished steps, then thos
     fewer.slice(2).map((line) => line.split('   ')[0]),
     ['Preflight', 'Connect', '… and 41 more steps'],
   )
+  const later = { ...done, name: 'NodeReady', finishTime: '2026-11-23T10:00:09Z' }
+  const ended = screenLines(edgeWith({ steps: [later, ...many] }), nowMs, { columns: 100, rows: 6 })
+  assert.deepEqual(
+    ended.slice(2).map((line) => line.split('   ')[0]),
+    ['NodeReady', 'Connect', '… and 39 more steps'],
+  )
+  const unbegun = Array.from({ length: 30 }, (_, at) => ({ ...fresh, machine: `10.0.1.${at}` }))
+  const begun = screenLines(edgeWith({ steps: unbegun }), nowMs, size24)
+  assert.equal(begun.length, 23)
+})
+
+test('a list in a terminal that has become narrower is drawn over the rows that it takes there', () => {
+  let size = { columns: 100, rows: 24 }
+  const to = { ...outputOf(size), size: () => size }
+  const show = printerOf(undefined, to)
+  const wide = { ...again, message: '机器没有应答'.repeat(10) }
+  show(edgeWith({ phase: 'Running', steps: [wide] }), nowMs)
+  const [head = '', ...rest] = to.text().trimEnd().split('\n')
+  assert.equal(rest.length, 2)
+  size = { columns: 40, rows: 24 }
+  const before = to.text().length
+  show(edgeWith({ phase: 'Running', steps: [wide] }), nowMs)
+  // The head takes one row; the table's head two, and its line of 98 columns three.
+  assert.ok(head.length < 40)
+  assert.ok(to.text().slice(before).startsWith('\u001B[6F\u001B[J'), to.text().slice(before))
 })
 
 test('with -o json a watch prints each state once, as an object', () => {

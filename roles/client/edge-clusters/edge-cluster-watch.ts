@@ -20,6 +20,7 @@ import {
   type EdgeOptions,
 } from './edge-cluster-access.ts'
 import { phaseOf, screenLines, stepLine, type ScreenSize } from './edge-cluster-text.ts'
+import { rowsOf } from '../text/text-width.ts'
 import { endOf } from './edge-cluster-end.ts'
 import { plainText } from '../text/plain-text.ts'
 import { watchUntil } from './watch-until.ts'
@@ -44,10 +45,17 @@ export async function watchEdgeCluster(options: EdgeOptions): Promise<void> {
 /** Returns the output of this process. */
 export function processOutput(): WatchOutput {
   const { stdout } = process
+  // Such a terminal, as of an editor, would show the sequences that move the cursor.
+  const canDraw = process.env['TERM'] !== 'dumb'
   return {
     write: (text) => stdout.write(text),
-    size: () => (stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined),
+    size: () => (stdout.isTTY && canDraw ? sizeOf(stdout) : undefined),
   }
+}
+
+/** A terminal that does not know its size says 0. */
+function sizeOf({ columns, rows }: ScreenSize): ScreenSize {
+  return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 }
 }
 
 /** Shows the present state of an edge cluster. */
@@ -95,16 +103,16 @@ function keyOf(step: StepStatus): string {
 
 /** Draws the list in the place where it was drawn before. */
 function screenPrinter({ write, size }: WatchOutput): ShowEdge {
-  let drawn = 0
+  let drawn: readonly string[] = []
   return (edge, nowMs) => {
-    const { columns, rows } = size() ?? { columns: 80, rows: 24 }
+    const { columns, rows } = size() ?? sizeOf({ columns: 0, rows: 0 })
     const advice = adviceFor(edge)
     // Advice may be wider than the screen: it is there to be copied.
-    const adviceRows = advice.reduce((sum, line) => sum + Math.ceil(line.length / columns), 0)
-    const lines = screenLines(edge, nowMs, { columns, rows: rows - adviceRows })
-    const up = drawn === 0 ? '' : `\u001B[${drawn}F\u001B[J`
-    write(`${up}${[...lines, ...advice].join('\n')}\n`)
-    drawn = lines.length + adviceRows
+    const lines = screenLines(edge, nowMs, { columns, rows: rows - rowsOf(advice, columns) })
+    // A terminal that has become narrower has broken the lines that are on it.
+    const up = drawn.length === 0 ? '' : `\u001B[${rowsOf(drawn, columns)}F\u001B[J`
+    drawn = [...lines, ...advice]
+    write(`${up}${drawn.join('\n')}\n`)
   }
 }
 

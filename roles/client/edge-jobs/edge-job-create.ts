@@ -16,6 +16,7 @@ interface JobLimitFlags {
   clustersAtOnce: number | undefined
   failureTolerance: string | undefined
   timeout: number | undefined
+  attempts: number | undefined
 }
 
 /** The options of every command that makes a job. */
@@ -26,6 +27,7 @@ export interface JobFlags extends Omit<EdgeOptions, 'name'>, JobLimitFlags {
   masters: boolean | undefined
   nodes: boolean | undefined
   machine: string[]
+  machineSelector: string | undefined
   requireConfirmation: boolean | undefined
   skipCheck: string[]
   dryRun: boolean | undefined
@@ -56,7 +58,7 @@ export async function createEdgeJob(flags: JobFlags, work: JobWork): Promise<voi
 }
 
 function jobOf(flags: JobFlags, work: JobWork): EdgeJob {
-  const { namespace, names, selector, job, machine, skipCheck } = flags
+  const { namespace, names, selector, job, machine, machineSelector, skipCheck, attempts } = flags
   if ((names.length === 0) === (selector === undefined)) {
     const text = 'Cannot choose clusters: name them, or give --selector'
     throw new ExpectedError(text, exitCodes.usage)
@@ -65,6 +67,7 @@ function jobOf(flags: JobFlags, work: JobWork): EdgeJob {
   const machines = {
     ...(role === undefined ? {} : { role }),
     ...(machine.length === 0 ? {} : { addresses: machine }),
+    ...(machineSelector === undefined ? {} : { labelSelector: labelsOf(machineSelector) }),
   }
   const checks = Object.fromEntries(skipCheck.map((check) => [check, false]))
   const tolerance = flags.failureTolerance
@@ -79,6 +82,7 @@ function jobOf(flags: JobFlags, work: JobWork): EdgeJob {
       tolerance !== undefined && /^\d+$/.test(tolerance) ? Number(tolerance) : tolerance,
     ),
     ...given('timeoutSeconds', flags.timeout),
+    ...(attempts === undefined ? {} : { retry: { attempts } }),
     ...(flags.requireConfirmation === true ? { requireConfirmation: true } : {}),
     ...(skipCheck.length === 0 ? {} : { checks }),
   }
