@@ -55,10 +55,12 @@ test('a hub that is away ends no session', async (t) => {
 })
 
 test('an answer of another shape is a fault of its own, and nothing is away', async (t) => {
-  answering(t, { '/page': () => new Response('<html>') })
-  const error = await faultOf('/page')
-  assert.equal(error.message, 'Cannot read the answer to /page: it is not JSON')
-  assert.equal(error.isAway, false)
+  for (const text of ['<html>', 'null', '7', '{']) {
+    answering(t, { '/page': () => new Response(text) })
+    const error = await faultOf('/page')
+    assert.equal(error.message, 'Cannot read the answer to /page: it is not a JSON object', text)
+    assert.equal(error.isAway, false)
+  }
   assert.equal(asHubError(new TypeError('x is undefined')).isAway, false)
 })
 

@@ -76,12 +76,24 @@ export async function askJson<Answer>(path: string, request: HubRequest = {}): P
     const message = `Cannot show the answer: it has more than ${charsMax} characters`
     throw new HubError(message, { code, reason: 'TooLarge' })
   }
+  // An answer without a body is for callers that expect none.
+  if (text === '') return undefined as Answer
+  const read = parsed(text)
+  if (typeof read !== 'object' || read === null) {
+    const message = `Cannot read the answer to ${path}: it is not a JSON object`
+    throw new HubError(message, { code, reason: 'BadAnswer' })
+  }
+  // The API's own document.
+  return read as Answer
+}
+
+/** Returns undefined for a text that is not JSON. */
+function parsed(text: string): unknown {
   try {
-    // The API's own document.
-    return (text === '' ? undefined : JSON.parse(text)) as Answer
-  } catch (error) {
-    const message = `Cannot read the answer to ${path}: it is not JSON`
-    throw new HubError(message, { code, reason: 'BadAnswer' }, { cause: error })
+    return JSON.parse(text)
+  } catch {
+    // Whatever answered is not an API.
+    return undefined
   }
 }
 
