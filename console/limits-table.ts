@@ -22,8 +22,10 @@ export const followLimits = Object.freeze({ endsMax: 3 })
 /** Single requests. */
 export const requestLimits = Object.freeze({
   timeoutMs: 30_000,
-  /** An answer of this size is cut off: pages show objects, not archives. */
-  answerBytesMax: 16 * 1024 * 1024,
+  /** A longer answer is refused: pages show objects, not archives. */
+  answerCharsMax: 16 * 1024 * 1024,
+  /** The part of a refusal that is read. */
+  errorCharsMax: 256 * 1024,
 })
 
 /** Times after which something is shown or asked again. */
@@ -44,6 +46,8 @@ export const timeLimits = Object.freeze({
   askAgainMs: 5_000,
   /** After this time a browser has taken a file that is to be saved. */
   savedMs: 30_000,
+  /** How long a page with something typed into it waits for the same user to log in again. */
+  draftKeptMs: 15 * 60_000,
   /** An explanation costs the hub a look at the whole fleet. */
   explainAgainMs: 10_000,
   /** A certificate that ends earlier has not been renewed in time. */
@@ -61,6 +65,8 @@ export const viewLimits = Object.freeze({
   /** Numbers in texts of up to this many digits are sorted by their size. */
   sortedDigits: 20,
   labelChars: 64,
+  /** A cell of a table that a server prints, and its title. */
+  cellChars: 1_000,
   groupsMax: 200,
   /** Clusters that need a look, on the overview; the list has all of them. */
   attentionRows: 8,
@@ -73,6 +79,10 @@ export const viewLimits = Object.freeze({
   /** The lines of a log that stay in memory. */
   logLinesMax: 20_000,
   logLineCharsMax: 16_384,
+  /** The characters of all these lines together. */
+  logCharsMax: 16 * 1024 * 1024,
+  /** Lines of one moment by which a stream that goes on is told from new ones. */
+  logSameTimeMax: 1_000,
   /** Containers whose logs are shown together: each is a stream of its own. */
   logPodsMax: 8,
   /** How far back a line of another pod may be put in order. */

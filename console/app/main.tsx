@@ -1,14 +1,14 @@
 /** The console begins here: with a session it shows the shell, without one the login. */
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { Router } from 'wouter'
+import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query'
+import { Router, useLocation } from 'wouter'
 import { browserClock } from '../data/browser-clock.ts'
 import { ConsoleContextOf } from '../data/console-context.tsx'
 import { beginningOf, firstPage } from '../data/first-page.ts'
 import { learnHubTime } from '../data/hub-clock.ts'
 import { asHubError, type HubError } from '../data/hub-error.ts'
-import { onSignedOut } from '../data/hub-request.ts'
+import { lookForSession, onSignedOut } from '../data/hub-request.ts'
 import {
   beginSession,
   endSession,
@@ -18,17 +18,21 @@ import {
 } from '../data/session.ts'
 import { streamPath, streamProtocol } from '../data/stream-frames.ts'
 import { WatchStream, type StreamSocket } from '../data/watch-stream.ts'
+import { timeLimits } from '../limits-table.ts'
 import { LoginPage } from '../pages/login/page.tsx'
 import { Loading } from '../parts/answer-state.tsx'
 import { language } from '../words/language.ts'
 import { showDensity } from '../words/density.ts'
 import { showTheme } from '../words/theme.ts'
+import { LoginAgain } from './login-again.tsx'
 import { Shell } from './shell.tsx'
 
 type Login =
   | { readonly is: 'asking' }
   | { readonly is: 'out'; readonly error?: HubError }
   | { readonly is: 'in'; readonly session: Session }
+  /** The session is over, and the page behind the login keeps what was typed into it. */
+  | { readonly is: 'ended'; readonly session: Session }
 
 function Console({ code }: { readonly code: string | undefined }) {
   const [login, setLogin] = useState<Login>({ is: 'asking' })
@@ -39,27 +43,89 @@ function Console({ code }: { readonly code: string | undefined }) {
       (thrown: unknown) => setLogin({ is: 'out', error: asHubError(thrown) }),
     )
   }, [code])
-  useEffect(() => onSignedOut(() => setLogin({ is: 'out' })), [])
+  const draft = useDraft()
+  useEffect(
+    () =>
+      onSignedOut(() =>
+        setLogin((before) => {
+          if (before.is === 'asking' || before.is === 'out') return before
+          return draft.isThere() ? { is: 'ended', session: before.session } : { is: 'out' }
+        }),
+      ),
+    [draft],
+  )
+  useEffect(() => {
+    if (login.is !== 'ended') return
+    const timer = browserClock.after(timeLimits.draftKeptMs, () => setLogin({ is: 'out' }))
+    return () => timer.cancel()
+  }, [login.is])
   if (login.is === 'asking') return <Loading />
+  const onSession = (session: Session): void => setLogin({ is: 'in', session })
   if (login.is === 'out') {
-    const onSession = (session: Session): void => setLogin({ is: 'in', session })
-    return (
-      <LoginPage
-        onSession={onSession}
-        {...(login.error === undefined ? {} : { error: login.error })}
-      />
-    )
+    const { error } = login
+    return <LoginPage onSession={onSession} {...(error === undefined ? {} : { error })} />
   }
-  return <LoggedIn session={login.session} onEnd={() => setLogin({ is: 'out' })} />
+  const { session } = login
+  const isOver = login.is === 'ended'
+  return (
+    <div className="session" onInput={draft.note}>
+      <LoggedIn
+        key={session.user}
+        session={session}
+        isOver={isOver}
+        onEnd={() => setLogin({ is: 'out' })}
+      />
+      {isOver ? <LoginAgain onSession={onSession} /> : undefined}
+    </div>
+  )
+}
+
+/** Remembers whether somebody has typed something into the page that is shown. */
+function useDraft() {
+  const [location] = useLocation()
+  const isTyped = useRef(false)
+  useEffect(() => {
+    isTyped.current = false
+  }, [location])
+  return useMemo(
+    () => ({
+      isThere: () => isTyped.current,
+      note: () => {
+        isTyped.current = true
+      },
+    }),
+    [],
+  )
 }
 
 interface LoggedInProps {
   readonly session: Session
+  /** The session has ended, and a login may follow. */
+  readonly isOver: boolean
   readonly onEnd: () => void
 }
 
-function LoggedIn({ session, onEnd }: LoggedInProps) {
+function LoggedIn({ session, isOver, onEnd }: LoggedInProps) {
   const stream = useMemo(openStream, [])
+  const queries = useQueryClient()
+  useEffect(() => {
+    if (!isOver) return
+    stream.rest()
+    return () => {
+      stream.wake()
+      void queries.invalidateQueries()
+    }
+  }, [isOver, stream, queries])
+  // Answers and rights of one user are not those of the next.
+  useEffect(() => () => queries.clear(), [queries])
+  // A break may be the end of the session: the hub refuses the next stream without a word.
+  useEffect(
+    () =>
+      stream.onState(() => {
+        if (stream.state.is === 'away') void lookForSession()
+      }),
+    [stream],
+  )
   useEffect(() => {
     const onVisibility = (): void => stream.setHidden(document.hidden)
     const onOnline = (): void => stream.redial()

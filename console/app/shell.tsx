@@ -155,7 +155,7 @@ function NoPage() {
 }
 
 interface FenceState {
-  readonly error?: HubError
+  readonly error?: HubError | undefined
   /** A part of the console that the hub no longer has: it was upgraded meanwhile. */
   readonly isOld?: boolean
 }
@@ -173,7 +173,11 @@ class Fence extends Component<{ readonly children: React.ReactNode }, FenceState
   override render() {
     const { error, isOld } = this.state
     if (error === undefined) return this.props.children
-    return isOld ? <OutdatedConsole /> : <Failed error={error} />
+    return isOld ? (
+      <OutdatedConsole />
+    ) : (
+      <Failed error={error} onRetry={() => this.setState({ error: undefined })} />
+    )
   }
 }
 

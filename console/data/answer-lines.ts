@@ -1,3 +1,4 @@
+import { noAnswer } from './hub-error.ts'
 import { cutLines } from './log-tail.ts'
 
 export interface LineReader {
@@ -8,7 +9,7 @@ export interface LineReader {
   readonly charsMax?: number
 }
 
-/** Reads the lines of an answer as they come. */
+/** Reads the lines of an answer as they come. Rejects with a HubError if it breaks off. */
 export async function readLines(
   answer: Response,
   { onLine, onChange, charsMax }: LineReader,
@@ -18,7 +19,9 @@ export async function readLines(
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      throw noAnswer(error)
+    })
     if (done) break
     const cut = cutLines(rest, value, charsMax)
     rest = cut.rest

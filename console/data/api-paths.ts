@@ -23,12 +23,14 @@ export function listPath(
   { group, version, resource }: ResourceName,
   namespace?: string,
 ): string {
-  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  // The words may come from the address of a page, which anybody can write.
+  const at = encodeURIComponent(version)
+  const root = group === '' ? `/api/${at}` : `/apis/${encodeURIComponent(group)}/${at}`
   const within =
     namespace === undefined || namespace === ''
       ? ''
       : `/namespaces/${encodeURIComponent(namespace)}`
-  return `${apiBase(cluster)}${root}${within}/${resource}`
+  return `${apiBase(cluster)}${root}${within}/${encodeURIComponent(resource)}`
 }
 
 export function objectPath(cluster: string | undefined, object: ObjectName): string {

@@ -1,5 +1,7 @@
 /** A hub.skerry.io/v1alpha1 EdgeCluster, as far as it is shown and made here. Pure. */
 
+import type { Deed } from './rights.ts'
+
 export const edgeClusters = {
   group: 'hub.skerry.io',
   version: 'v1alpha1',
@@ -36,6 +38,17 @@ export interface EdgeBlock {
   readonly credentials: { readonly name: string }
 }
 
+export type EdgePhase =
+  | 'Pending'
+  | 'Running'
+  | 'Waiting'
+  | 'Paused'
+  | 'Cancelled'
+  | 'Failed'
+  | 'Checked'
+  | 'Ready'
+  | 'Deleting'
+
 export interface EdgeClusterObject {
   readonly metadata: {
     readonly name: string
@@ -54,7 +67,7 @@ export interface EdgeClusterObject {
     readonly import?: object
   }
   readonly status?: {
-    readonly phase?: string
+    readonly phase?: EdgePhase
     readonly observedGeneration?: number
     readonly mode?: 'Make' | 'Check'
     readonly jumps?: readonly {
@@ -67,6 +80,15 @@ export interface EdgeClusterObject {
     readonly machines?: readonly EdgeMachine[]
     readonly steps?: readonly EdgeStep[]
   }
+}
+
+/** The right that a wish about an edge cluster needs, or its deletion. */
+export function changeOf(
+  { metadata }: EdgeClusterObject,
+  verb: 'patch' | 'delete' = 'patch',
+): Deed {
+  const { namespace, name } = metadata
+  return { verb, object: { ...edgeClusters, namespace, name } }
 }
 
 /** The name of a step as the hub's annotations take it. */

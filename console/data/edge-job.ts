@@ -1,5 +1,7 @@
 /** Jobs that change the machines of many edge clusters (hub.skerry.io/v1alpha1 EdgeJob), as far as they are shown. Pure. */
 
+import type { Deed } from './rights.ts'
+
 export const edgeJobs = { group: 'hub.skerry.io', version: 'v1alpha1', resource: 'edgejobs' }
 export const edgeJobClusters = { ...edgeJobs, resource: 'edgejobclusters' }
 
@@ -26,6 +28,11 @@ export interface EdgeJobObject {
     readonly finishTime?: string
     readonly totals?: JobTotals
   }
+}
+
+/** The right that every wish about a job needs. */
+export function changeOf({ metadata: { namespace, name } }: EdgeJobObject): Deed {
+  return { verb: 'patch', object: { ...edgeJobs, namespace, name } }
 }
 
 export type JobPhase =

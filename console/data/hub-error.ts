@@ -1,7 +1,7 @@
 /** A request that the hub, or a cluster behind it, did not carry out. */
 
 export interface HubErrorFacts {
-  /** The HTTP status; 0 if no answer came. */
+  /** The HTTP status; 0 if there is none. */
   readonly code: number
   readonly reason: string
   /** The id under which the audit log has the request. */
@@ -36,14 +36,26 @@ export class HubError extends Error {
 
   /** Nobody can be asked at the moment: the hub, the tunnel or the cluster is away. */
   get isAway(): boolean {
-    return [0, 502, 503, 504].includes(this.facts.code)
+    const { code, reason } = this.facts
+    return reason === withoutAnswer || [502, 503, 504].includes(code)
   }
 }
 
+const withoutAnswer = 'NoAnswer'
+
+/** The way to the hub broke, or the answer took too long. */
+export function noAnswer(thrown: unknown): HubError {
+  return new HubError(textOf(thrown), { code: 0, reason: withoutAnswer }, { cause: thrown })
+}
+
+/** Anything but a HubError is a mistake, such as an answer of another shape: nothing is away. */
 export function asHubError(thrown: unknown): HubError {
   if (thrown instanceof HubError) return thrown
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return new HubError(message, { code: 0, reason: 'NoAnswer' }, { cause: thrown })
+  return new HubError(textOf(thrown), { code: 0, reason: 'Unknown' }, { cause: thrown })
+}
+
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
 interface StatusBody {

@@ -2,7 +2,7 @@
 import { requestLimits } from '../limits-table.ts'
 import { browserClock } from './browser-clock.ts'
 import { learnHubTime } from './hub-clock.ts'
-import { HubError, asHubError, errorOfAnswer } from './hub-error.ts'
+import { HubError, errorOfAnswer, noAnswer } from './hub-error.ts'
 
 export interface HubRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -15,12 +15,38 @@ export interface HubRequest {
   readonly isStream?: boolean
 }
 
+const sessionPath = '/hub/v1/session'
 const signOutListeners = new Set<() => void>()
+let looking: Promise<void> | undefined
 
 /** Calls when the hub no longer knows the session. */
 export function onSignedOut(listener: () => void): () => void {
   signOutListeners.add(listener)
   return () => signOutListeners.delete(listener)
+}
+
+/**
+ * Asks whether the session goes on, and calls the listeners if not. A cluster behind the hub may refuse a request with the
+ * code of a session that has ended, so that no other answer proves it.
+ */
+export function lookForSession(): Promise<void> {
+  looking ??= isSignedOut()
+    .then((isOut) => {
+      if (isOut) for (const listener of signOutListeners) listener()
+    })
+    .finally(() => {
+      looking = undefined
+    })
+  return looking
+}
+
+async function isSignedOut(): Promise<boolean> {
+  try {
+    return (await send(sessionPath, {})).status === 401
+  } catch {
+    // A hub that is away has ended no session.
+    return false
+  }
 }
 
 /** Resolves a good answer, and rejects with a HubError otherwise. */
@@ -29,12 +55,11 @@ export async function askHub(path: string, request: HubRequest = {}): Promise<Re
   const date = Date.parse(answer.headers.get('date') ?? '')
   if (!Number.isNaN(date)) learnHubTime(date)
   if (answer.ok) return answer
-  if (answer.status === 401 && path !== '/hub/v1/session') {
-    for (const listener of signOutListeners) listener()
-  }
+  if (answer.status === 401 && path !== sessionPath) await lookForSession()
   const requestId = answer.headers.get('audit-id') ?? undefined
   const retryAfter = answer.headers.get('retry-after') ?? undefined
-  throw errorOfAnswer(await answer.text(), {
+  const { text } = await readText(answer, requestLimits.errorCharsMax, request)
+  throw errorOfAnswer(text, {
     code: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -44,15 +69,58 @@ export async function askHub(path: string, request: HubRequest = {}): Promise<Re
 /** Resolves the JSON of an answer, which the caller describes. */
 export async function askJson<Answer>(path: string, request: HubRequest = {}): Promise<Answer> {
   const answer = await askHub(path, request)
-  const text = await answer.text()
-  if (text.length > requestLimits.answerBytesMax) {
-    throw new HubError(`The answer has ${text.length} characters, too many to show`, {
-      code: answer.status,
-      reason: 'TooLarge',
-    })
+  const code = answer.status
+  const charsMax = requestLimits.answerCharsMax
+  const { text, isWhole } = await readText(answer, charsMax, request)
+  if (!isWhole) {
+    const message = `Cannot show the answer: it has more than ${charsMax} characters`
+    throw new HubError(message, { code, reason: 'TooLarge' })
+  }
+  // An answer without a body is for callers that expect none.
+  if (text === '') return undefined as Answer
+  const read = parsed(text)
+  if (typeof read !== 'object' || read === null) {
+    const message = `Cannot read the answer to ${path}: it is not a JSON object`
+    throw new HubError(message, { code, reason: 'BadAnswer' })
   }
   // The API's own document.
-  return (text === '' ? undefined : JSON.parse(text)) as Answer
+  return read as Answer
+}
+
+/** Returns undefined for a text that is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Whatever answered is not an API.
+    return undefined
+  }
+}
+
+/** Reads so many characters of an answer at most: a cluster of strangers may send it. */
+async function readText(
+  { body }: Response,
+  charsMax: number,
+  { signal }: HubRequest,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  if (body === null) return { text: '', isWhole: true }
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  const parts: string[] = []
+  let chars = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return { text: parts.join(''), isWhole: true }
+      parts.push(value)
+      chars += value.length
+      if (chars <= charsMax) continue
+      await reader.cancel()
+      return { text: parts.join('').slice(0, charsMax), isWhole: false }
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw noAnswer(error)
+  }
 }
 
 async function send(path: string, request: HubRequest): Promise<Response> {
@@ -75,6 +143,6 @@ async function send(path: string, request: HubRequest): Promise<Response> {
     })
   } catch (error) {
     request.signal?.throwIfAborted()
-    throw asHubError(error)
+    throw noAnswer(error)
   }
 }

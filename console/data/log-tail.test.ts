@@ -38,11 +38,28 @@ test('memory stays bounded, and the number of lines that have left it is known',
   assert.equal(tail.lines.at(-1)?.text, String(count - 1))
 })
 
-test('a line without a time is kept as it is, and an endless one is cut', () => {
+test('a line without a time is kept as it is, and a long one is cut', () => {
   const tail = new LogTail()
   tail.add('p/c', 'unable to retrieve container logs')
   assert.deepEqual(textsOf(tail), ['unable to retrieve container logs'])
   assert.deepEqual(cutLines('ab', 'c\nd\ne'), { lines: ['abc', 'd'], rest: 'e' })
-  const long = 'x'.repeat(viewLimits.logLineCharsMax + 1)
-  assert.deepEqual(cutLines('', long), { lines: [long], rest: '' })
+  assert.deepEqual(cutLines('xx', 'xx\nyyyyy', 3), { lines: ['xxx', 'x', 'yyy'], rest: 'yy' })
+})
+
+test('a line of ten megabytes loses nothing, and such lines do not fill the memory', () => {
+  const tail = new LogTail()
+  let rest = ''
+  let chars = 0
+  for (let piece = 0; piece < 640; piece += 1) {
+    const cut = cutLines(rest, 'x'.repeat(65_536))
+    rest = cut.rest
+    for (const line of cut.lines) {
+      tail.add('p/c', line)
+      chars += line.length
+    }
+  }
+  assert.equal(chars + rest.length, 640 * 65_536)
+  const kept = tail.lines.reduce((sum, { text }) => sum + text.length, 0)
+  assert.ok(kept <= viewLimits.logCharsMax, `${kept} characters`)
+  assert.equal(tail.lines.length + tail.dropped, tail.total)
 })

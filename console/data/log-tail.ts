@@ -18,6 +18,7 @@ const { logLinesMax, logLineCharsMax } = viewLimits
 export class LogTail {
   #lines: LogLine[] = []
   #nextId = 0
+  #chars = 0
   #dropped = 0
   readonly #last = new Map<string, { time: string; texts: Set<string> }>()
 
@@ -59,6 +60,7 @@ export class LogTail {
   clear(): void {
     this.#dropped += this.#lines.length
     this.#lines = []
+    this.#chars = 0
   }
 
   /** A stream that goes on at a time repeats the lines of its second. */
@@ -67,7 +69,7 @@ export class LogTail {
     if (last !== undefined && time < last.time) return true
     if (last?.time === time) {
       if (last.texts.has(text)) return true
-      last.texts.add(text)
+      if (last.texts.size < viewLimits.logSameTimeMax) last.texts.add(text)
       return false
     }
     this.#last.set(source, { time, texts: new Set([text]) })
@@ -83,21 +85,30 @@ export class LogTail {
       while (at > floor && (lines[at - 1]?.time ?? '') > line.time) at -= 1
     }
     lines.splice(at, 0, line)
-    if (lines.length <= logLinesMax) return
-    const tenth = Math.ceil(logLinesMax / 10)
-    lines.splice(0, tenth)
-    this.#dropped += tenth
+    this.#chars += line.text.length
+    while (lines.length > logLinesMax || this.#chars > viewLimits.logCharsMax) {
+      const oldest = lines.splice(0, Math.ceil(lines.length / 10))
+      for (const { text } of oldest) this.#chars -= text.length
+      this.#dropped += oldest.length
+    }
   }
 }
 
-/** Cuts a stream of text into lines; `rest` keeps the last one until it has ended, or has too many characters. */
+/** Cuts a stream of text into lines; `rest` keeps the last one until it has ended. A line of too many characters is several. */
 export function cutLines(
   rest: string,
   chunk: string,
   charsMax: number = logLineCharsMax,
 ): { lines: string[]; rest: string } {
   const parts = (rest + chunk).split('\n')
-  const last = parts.pop() ?? ''
-  const isTooLong = last.length > charsMax
-  return isTooLong ? { lines: [...parts, last], rest: '' } : { lines: parts, rest: last }
+  const last = piecesOf(parts.pop() ?? '', charsMax)
+  const lines = parts.flatMap((part) => piecesOf(part, charsMax))
+  return { lines: [...lines, ...last.slice(0, -1)], rest: last.at(-1) ?? '' }
+}
+
+function piecesOf(line: string, charsMax: number): string[] {
+  if (line.length <= charsMax) return [line]
+  return Array.from({ length: Math.ceil(line.length / charsMax) }, (_, at) =>
+    line.slice(at * charsMax, (at + 1) * charsMax),
+  )
 }

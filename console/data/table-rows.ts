@@ -1,4 +1,5 @@
 /** Rows of a server's Table, as a watch brings them. Pure. */
+import { viewLimits } from '../limits-table.ts'
 import type { TableColumn } from './stream-frames.ts'
 import type { ListView } from './watched-list.ts'
 
@@ -59,10 +60,12 @@ export function isAge({ name, type }: TableColumn): boolean {
   return name === 'Age' && type !== 'date'
 }
 
-/** Returns a cell as it is shown. */
+/** Returns a cell as it is shown: a cluster may print a text that no table can hold. */
 export function cellText(cell: unknown): string {
-  if (typeof cell === 'string') return cell
-  return cell === null || cell === undefined ? '' : JSON.stringify(cell)
+  if (cell === null || cell === undefined) return ''
+  const text = typeof cell === 'string' ? cell : JSON.stringify(cell)
+  const max = viewLimits.cellChars
+  return text.length > max ? `${text.slice(0, max)}…` : text
 }
 
 export function matchesText({ metadata, cells }: TableRow, text: string): boolean {

@@ -187,6 +187,22 @@ test('a tab that nobody sees gives its stream back, and takes it again when it i
   assert.equal(sockets.length, 2)
 })
 
+test('a stream rests while nobody is logged in, and its lists go on afterwards', () => {
+  const { stream, sockets, last } = scene()
+  stream.watch(pods, () => undefined)
+  last().onopen?.()
+  const id = openedId(last())
+  last().say({ id, snapshot: [pod('a')], resourceVersion: '7' })
+  stream.rest()
+  assert.ok(last().isClosed)
+  assert.deepEqual([...(stream.view(pods)?.items.keys() ?? [])], ['x/a'])
+  assert.equal(stream.view(pods)?.phase, 'stale')
+  stream.wake()
+  assert.equal(sockets.length, 2)
+  last().onopen?.()
+  assert.equal(stream.view(pods)?.items.size, 1)
+})
+
 test('the hub is given credits again before they run out', () => {
   const { stream, last } = scene()
   stream.watch(pods, () => undefined)

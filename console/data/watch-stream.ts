@@ -117,6 +117,16 @@ export class WatchStream {
       this.#rest = this.#deps.clock.after(streamLimits.hiddenMsMax, () => this.#close('resting'))
       return
     }
+    this.wake()
+  }
+
+  /** Gives the socket back until `wake`, and keeps every list as it was last seen: a session ended, and may begin again. */
+  rest(): void {
+    this.#close('resting')
+    for (const watch of this.#watches.values()) this.#publish(watch)
+  }
+
+  wake(): void {
     if (this.#state.is === 'resting' && this.#watches.size > 0) this.#dial()
     else this.redial()
   }

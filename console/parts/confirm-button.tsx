@@ -48,10 +48,13 @@ function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, name, line, isBad = true, deed, act, onDone, children, onClose } = props
   const texts = useTexts(partTexts)
   const dialog = useRef<HTMLDialogElement>(null)
+  const way = useRef<HTMLButtonElement>(null)
   const [typed, setTyped] = useState('')
   useEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal()
-  }, [])
+    // The key that opened the question must not answer it as well.
+    if (name === undefined) way.current?.focus()
+  }, [name])
   const isMeant = name === undefined || typed.trim() === name
   const confirm = async (): Promise<void> => {
     if (!(await deed.run(act))) return
@@ -87,7 +90,12 @@ function ConfirmDialog(props: ConfirmDialogProps) {
           >
             {label}
           </button>
-          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          <button
+            ref={way}
+            type="button"
+            className="button"
+            onClick={() => dialog.current?.close()}
+          >
             {texts.cancel}
           </button>
         </p>

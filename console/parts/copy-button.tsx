@@ -10,20 +10,23 @@ interface CopyButtonProps {
   readonly label?: string
 }
 
-/** Confirms in place that the text is in the clipboard. */
+/** Confirms in place that the text is in the clipboard, or says that the browser does not permit it. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const texts = useTexts(partTexts)
-  const [isCopied, setCopied] = useState(false)
+  const [outcome, setOutcome] = useState<'copied' | 'refused'>()
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    browserClock.after(timeLimits.confirmedMs, () => setCopied(false))
+    const next = await navigator.clipboard.writeText(text).then(
+      () => 'copied' as const,
+      () => 'refused' as const,
+    )
+    setOutcome(next)
+    browserClock.after(timeLimits.confirmedMs, () => setOutcome(undefined))
   }
   const title = label ?? texts.copy
   return (
     <button type="button" className="button is-quiet" title={title} onClick={() => void copy()}>
-      <Icon name={isCopied ? 'check' : 'copy'} />
-      <span aria-live="polite">{isCopied ? texts.copied : title}</span>
+      <Icon name={outcome === 'copied' ? 'check' : 'copy'} />
+      <span aria-live="polite">{outcome === undefined ? title : texts[outcome]}</span>
     </button>
   )
 }

@@ -64,8 +64,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   )
   const [sort, setSort] = useState<Sort>({ key: props.initialSort ?? '', isDescending: false })
   const [chosen, setChosen] = useState<string>()
+  const head = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
-  const view = useScrollView(body)
+  const view = useScrollView(body, head)
   const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
   const drawn = rowWindow({
     ...view,
@@ -104,7 +105,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       style={tracks}
       onKeyDown={onKeyDown}
     >
-      <TableHead columns={columns} sort={sort} onSort={setSort} />
+      <TableHead columns={columns} sort={sort} onSort={setSort} room={head} />
       <div className="table-body" role="rowgroup" ref={body}>
         <div className="table-space" style={{ height: sorted.length * rowPx }}>
           {sorted.slice(drawn.first, drawn.end).map((row, index) => (
@@ -171,13 +172,14 @@ interface TableHeadProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly sort: Sort
   readonly onSort: (sort: Sort) => void
+  readonly room: React.RefObject<HTMLDivElement | null>
 }
 
-function TableHead<Row>({ columns, sort, onSort }: TableHeadProps<Row>) {
+function TableHead<Row>({ columns, sort, onSort, room }: TableHeadProps<Row>) {
   const texts = useTexts(partTexts)
   return (
     <div role="rowgroup">
-      <div className="table-head" role="row">
+      <div ref={room} className="table-head" role="row">
         {columns.map((column) => {
           const isSorted = sort.key === column.key
           const order = sort.isDescending ? 'descending' : 'ascending'
@@ -247,17 +249,23 @@ function rowAfterKey({ key }: KeyboardEvent, at: number, rows: number): number {
   return next === undefined ? at : Math.max(0, Math.min(rows - 1, next))
 }
 
-function useScrollView(body: React.RefObject<HTMLDivElement | null>) {
+/** The head moves sideways with the rows, which are wider than a phone. */
+function useScrollView(
+  body: React.RefObject<HTMLDivElement | null>,
+  head: React.RefObject<HTMLDivElement | null>,
+) {
   const [view, setView] = useState({ topPx: 0, heightPx: 600 })
   useLayoutEffect(() => {
     const element = body.current
     if (element === null) return
-    const read = (): void =>
+    const read = (): void => {
+      head.current?.scrollTo({ left: element.scrollLeft })
       setView((before) => {
         const next = { topPx: element.scrollTop, heightPx: element.clientHeight }
         const isSame = before.topPx === next.topPx && before.heightPx === next.heightPx
         return isSame ? before : next
       })
+    }
     read()
     element.addEventListener('scroll', read, { passive: true })
     const observer = new ResizeObserver(read)
@@ -266,6 +274,6 @@ function useScrollView(body: React.RefObject<HTMLDivElement | null>) {
       element.removeEventListener('scroll', read)
       observer.disconnect()
     }
-  }, [body])
+  }, [body, head])
   return view
 }

@@ -4,7 +4,7 @@ import type { RowMetadata } from '../data/table-rows.ts'
 import { useKinds } from '../data/use-kinds.ts'
 import { useUrlValues } from '../data/use-url-values.ts'
 import { useTexts } from '../words/language.ts'
-import { Failed, Loading } from './answer-state.tsx'
+import { Empty, Failed, Loading } from './answer-state.tsx'
 import { ChoiceField } from './choice-field.tsx'
 import { ResourceTable } from './resource-table.tsx'
 import { resourceTexts } from './resource-texts.ts'
@@ -30,7 +30,7 @@ export function KindBrowser({ cluster, groups, first, pageOf, emptyHintOf }: Kin
   const offered = kinds.filter(({ group }) => groups === undefined || groups.includes(group))
   const wanted = values.kind ?? first
   const chosen = offered.find((each) => kindKey(each) === wanted) ?? offered[0]
-  if (chosen === undefined) return undefined
+  if (chosen === undefined) return <Empty title={texts.noKinds} />
   return (
     <ResourceTable
       key={kindKey(chosen)}

@@ -23,6 +23,7 @@ export const machineTexts = inBoth({
       Cancelled: 'Cancelled',
       Done: 'Done',
     },
+    roles: { Master: 'Master', Node: 'Node', Witness: 'Witness' },
     acceptKey: 'Accept this key',
     unknownKey:
       'It presents a key that nobody has accepted. Compare it with the one on the machine:',
@@ -37,6 +38,7 @@ export const machineTexts = inBoth({
       Cancelled: '已取消',
       Done: '完成',
     },
+    roles: { Master: '主节点', Node: '节点', Witness: '见证' },
     acceptKey: '接受此密钥',
     unknownKey: '机器出示了尚未接受的密钥。请与机器上的密钥比对：',
   },

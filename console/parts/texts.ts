@@ -28,6 +28,9 @@ export const partTexts = inBoth({
     requestId: (id: string) => `Request ${id}`,
     copy: 'Copy',
     copied: 'Copied',
+    refused: 'The browser refuses',
+    mayNot: (verb: string, resource: string) =>
+      `You may look at this. Changes need the right to ${verb} ${resource}.`,
     close: 'Close',
     cancel: 'Cancel',
     show: 'Show',
@@ -67,6 +70,8 @@ export const partTexts = inBoth({
     requestId: (id: string) => `请求 ${id}`,
     copy: '复制',
     copied: '已复制',
+    refused: '浏览器不允许',
+    mayNot: (verb: string, resource: string) => `您可以查看。更改需要 ${verb} ${resource} 的权限。`,
     close: '关闭',
     cancel: '取消',
     show: '显示',

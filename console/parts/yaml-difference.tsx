@@ -23,7 +23,7 @@ export function YamlDifference({ label, before, after }: YamlDifferenceProps) {
         collapseUnchanged: { margin: 3, minSize: 6 },
       }),
       EditorState.readOnly.of(true),
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     ]
     const view = yamlView(parent, after, difference)
     return () => view.destroy()

@@ -35,7 +35,7 @@ export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) 
       highlightActiveLine(),
       highlightSelectionMatches(),
       onUpdate,
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     ]
     const made = yamlView(parent, first.current, editing)
     setView(made)

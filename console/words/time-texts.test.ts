@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextChangeMs, spanText } from './time-texts.ts'
+import { clockText, nextChangeMs, spanText } from './time-texts.ts'
 
 test('an age has one unit, two between one hour and ten, and is never negative', () => {
   const table: readonly (readonly [ms: number, en: string, zh: string])[] = [
@@ -18,6 +18,13 @@ test('an age has one unit, two between one hour and ten, and is never negative',
     assert.equal(spanText(ms, 'en'), en)
     assert.equal(spanText(ms, 'zh'), zh)
   }
+})
+
+test('a moment that is far away has its day, and one of another year the year', () => {
+  const nowMs = Date.parse('2026-11-28T12:00:00Z')
+  assert.doesNotMatch(clockText(nowMs + 3_600_000, nowMs, 'en'), /Nov/)
+  assert.match(clockText(nowMs + 20 * 86_400_000, nowMs, 'en'), /^18 Dec, /)
+  assert.match(clockText(nowMs + 360 * 86_400_000, nowMs, 'en'), /Nov 2027/)
 })
 
 test('an old age is drawn less often than a young one', () => {

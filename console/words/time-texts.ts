@@ -45,10 +45,13 @@ export function momentText(atMs: number, language: Language): string {
   return `${local} · ${new Date(atMs).toISOString().replace('.000', '')}`
 }
 
-/** Writes `09:41` within half a day, and else the day as well. */
+/** Writes `09:41` within half a day, else the day as well, and the year of a day that is half a year away. */
 export function clockText(atMs: number, nowMs: number, language: Language): string {
-  const isRecent = Math.abs(nowMs - atMs) < 12 * hourSeconds * 1_000
+  const awaySeconds = Math.abs(nowMs - atMs) / 1_000
+  const isRecent = awaySeconds < 12 * hourSeconds
+  const isFar = awaySeconds > 182 * daySeconds
   return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
+    ...(isFar ? { year: 'numeric' } : {}),
     ...(isRecent ? {} : { month: 'short', day: 'numeric' }),
     hour: '2-digit',
     minute: '2-digit',

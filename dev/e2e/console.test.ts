@@ -4,20 +4,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  assertSound,
-  joinToken,
-  logIn,
-  startConsoleScene,
-  type ConsoleScene,
-} from './console-scene.ts'
+import { connectsByPage } from './registration-pages.ts'
+import { previewsPolicy, rollsOut } from './roll-out-pages.ts'
+import { assertSound, logIn, startConsoleScene, type ConsoleScene } from './console-scene.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
 
 const secondSiteHost = 5
 
-test('the fleet in the web console', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
-  await using scene = await startConsoleScene()
+test('the fleet in the web console', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
+  await using scene = await startConsoleScene({ cloud: { flags: ['--apply-works'] } })
   const page = await scene.browser.tab()
   await t.test('refuses a wrong token, and keeps nothing of it', () => refusesToken(scene, page))
   await t.test('logs in with a token, and shows the fleet', () => showsFleet(scene, page))
@@ -27,8 +23,22 @@ test('the fleet in the web console', { skip: await whyNot(), timeout: 300_000 },
   )
   await t.test('checks the form of a cluster of several masters', () => checksForm(scene, page))
   await t.test('speaks Chinese, in light colours, on a phone', () => fitsPhone(scene))
-  await t.test('shows other clusters while one hangs', () => outlivesHanging(scene, page))
-  await t.test('says that a cluster is away, and when it is back', () => seesAbsence(scene, page))
+  await t.test('is used by keys alone', () => worksByKeys(page))
+  const site = await startSite(scene)
+  await t.test('rejects one agent and accepts another, by the fingerprint in its log', () =>
+    connectSite(scene, page),
+  )
+  await t.test('shows other clusters while one hangs', () => outlivesHanging(scene, page, site))
+  await t.test('makes a policy, and explains where it goes and which override wins', () =>
+    rollsOut(scene, page, ['edge', 'stuck']),
+  )
+  await t.test('previews a changed policy, and does not apply it', () =>
+    previewsPolicy(scene, page),
+  )
+  await t.test(
+    'says that a cluster is away, which delays no wave and catches up when it is back',
+    () => seesAbsence(scene, page),
+  )
   await t.test('keeps its contents while the hub is dead, and goes on after', () =>
     outlivesHub(scene, page),
   )
@@ -56,7 +66,12 @@ async function showsFleet({ browser, token }: ConsoleScene, page: Page): Promise
 }
 
 async function keepsNoSecret({ token }: ConsoleScene, page: Page): Promise<void> {
-  const texts = [...(await storedTexts(page)), page.url(), await page.content()]
+  const texts = [
+    ...(await storedTexts(page)),
+    page.url(),
+    await page.content(),
+    await socketHandshake(page),
+  ]
   assert.ok(texts.every((text) => !text.includes(token)))
   assert.equal(await page.evaluate('document.cookie'), '')
   const cookies = await page.context().cookies()
@@ -64,6 +79,22 @@ async function keepsNoSecret({ token }: ConsoleScene, page: Page): Promise<void>
     cookies.map(({ name, httpOnly, secure, sameSite }) => [name, httpOnly, secure, sameSite]),
     [['__Host-skerry-session', true, true, 'Strict']],
   )
+}
+
+/** Returns what the page sends when it opens its stream. */
+async function socketHandshake(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  const asked = new Promise<string>((resolve) =>
+    session.once('Network.webSocketWillSendHandshakeRequest', ({ request }) =>
+      resolve(JSON.stringify(request.headers)),
+    ),
+  )
+  await page.reload()
+  const headers = await asked
+  await session.detach()
+  assert.match(headers, /skerry\.watches/)
+  return headers
 }
 
 function storedTexts(page: Page): Promise<string[]> {
@@ -86,6 +117,18 @@ const hostileCluster = {
   },
 }
 
+/** Pages that others lead to. */
+const furtherPages = [
+  'clusters/odd',
+  'clusters/edge/add-nodes',
+  'access/users',
+  'access/who-can',
+  'access/kubeconfig',
+  'access/sessions',
+  'new-job',
+  'new-policy',
+].map((path) => `/console/${path}`)
+
 /** Every page that the navigation leads to, with a cluster in the fleet whose owner is hostile. */
 async function showsAllPages(scene: ConsoleScene, page: Page): Promise<void> {
   const { browser, cloud, token } = scene
@@ -102,7 +145,7 @@ async function showsAllPages(scene: ConsoleScene, page: Page): Promise<void> {
   ] as const) {
     await tab.goto('/console/')
     await tab.getByRole('main').getByText(markup).first().waitFor()
-    const paths = [...(await linkedPages(tab)), '/console/clusters/odd']
+    const paths = [...(await linkedPages(tab)), ...furtherPages]
     for (const [at, path] of paths.entries()) {
       await tab.goto(path)
       await tab.getByRole('heading', { level: 1 }).waitFor()
@@ -164,14 +207,68 @@ async function fitsPhone({ browser, token }: ConsoleScene): Promise<void> {
     assert.ok(overflow <= viewport.width, `${name} is ${overflow} pixels wide`)
     await assertSound(browser, page, name)
   }
+  for (const path of [
+    'access/users',
+    'clusters/edge/nodes',
+    'clusters/edge/add-nodes',
+    'new-job',
+  ]) {
+    await page.goto(`/console/${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth')
+    assert.ok(overflow <= viewport.width, `${path} is ${overflow} pixels wide`)
+    await browser.picture(page, `phone-${path.replaceAll('/', '-')}`)
+  }
   await page.context().close()
   browser.expect(undefined)
 }
 
+async function worksByKeys(page: Page): Promise<void> {
+  await page.goto('/console/')
+  await page.getByRole('link', { name: 'edge: Ready' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('audit')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+  await page.goto('/console/access/sessions')
+  const end = page.getByRole('button', { name: 'End', exact: true }).first()
+  await end.waitFor()
+  await tabTo(page, 'End')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await tabTo(page, 'Cancel')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.equal(await focusedText(page), 'End')
+  await page.goto('/console/clusters')
+  await page.getByRole('row').filter({ hasText: 'edge' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('edge')
+  await tabTo(page, 'grid')
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor()
+}
+
+/** Presses Tab until something with this text, or of this role, has the focus. */
+async function tabTo(page: Page, wanted: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab')
+    if ((await focusedText(page)) === wanted) return
+  }
+  assert.fail(`Tab does not lead to ${wanted}`)
+}
+
+function focusedText(page: Page): Promise<string> {
+  return page.evaluate<string>(
+    `document.activeElement.getAttribute('role') ?? document.activeElement.textContent`,
+  )
+}
+
 /** One stream carries all that a tab watches, and a cluster that never answers may hold up no other. */
-async function outlivesHanging(scene: ConsoleScene, page: Page): Promise<void> {
+async function outlivesHanging(scene: ConsoleScene, page: Page, site: RoleProcess): Promise<void> {
   const { browser, cloud } = scene
-  const site = await connectSite(scene, page, 'stuck')
   browser.expect(/status of 50\d/)
   // Its connections and its tunnel stay open, and nothing answers.
   process.kill(site.pid, 'SIGSTOP')
@@ -193,35 +290,37 @@ async function outlivesHanging(scene: ConsoleScene, page: Page): Promise<void> {
   browser.expect(undefined)
 }
 
-/** Connects a further cluster. Resolves with its site when the fleet shows it. */
-async function connectSite(scene: ConsoleScene, page: Page, name: string): Promise<RoleProcess> {
-  const { cluster, cloud } = scene
-  const host = await cluster.host(secondSiteHost)
-  const start = async (role: 'site' | 'agent', flags: readonly string[]): Promise<RoleProcess> => {
-    const logFile = join(cluster.directory, `${name}-${role}.log`)
-    const command = [...skerryCommand, role, '--data-dir', join(cluster.directory, name, role)]
-    const started = new RoleProcess({
-      host,
-      name: `${name}-${role}`,
-      command: [...command, ...flags],
-      logFile,
-    })
-    cluster.roles.push(started)
-    await started.start()
-    return started
-  }
-  const site = await start('site', ['--disable-controller-manager', '--disable-scheduler'])
-  const kubeconfig = join(cluster.directory, name, 'site', 'admin.kubeconfig')
-  await cluster.waitFor('the other site', () => readFile(kubeconfig, 'utf8'))
-  const { tokenFile, caHash } = await joinToken({ cluster, cloud }, name)
-  const toHub = ['--hub', cloud.server, '--token-file', tokenFile, '--ca-hash', caHash]
-  await start('agent', ['--name', name, '--kubeconfig', kubeconfig, ...toHub])
-  await page.goto('/console/')
-  await page.getByRole('link', { name: `${name}: Ready` }).waitFor({ timeout: 60_000 })
+function stuckKubeconfig({ directory }: ConsoleScene['cluster']): string {
+  return join(directory, 'stuck', 'site', 'admin.kubeconfig')
+}
+
+/** Starts a further site. It needs neither nodes nor controllers here. */
+async function startSite({ cluster }: ConsoleScene): Promise<RoleProcess> {
+  const own = ['--data-dir', join(cluster.directory, 'stuck', 'site')]
+  const without = ['--disable-controller-manager', '--disable-scheduler']
+  const site = new RoleProcess({
+    host: await cluster.host(secondSiteHost),
+    name: 'stuck-site',
+    command: [...skerryCommand, 'site', ...own, ...without],
+    logFile: join(cluster.directory, 'stuck-site.log'),
+  })
+  cluster.roles.push(site)
+  await site.start()
   return site
 }
 
-async function seesAbsence({ browser, cloud }: ConsoleScene, page: Page): Promise<void> {
+async function connectSite(scene: ConsoleScene, page: Page): Promise<void> {
+  const { cluster } = scene
+  const kubeconfig = stuckKubeconfig(cluster)
+  await cluster.waitFor('the other site', () => readFile(kubeconfig, 'utf8'))
+  const host = await cluster.host(secondSiteHost)
+  await connectsByPage(scene, page, { name: 'stuck', host, kubeconfig })
+  await page.goto('/console/')
+  await page.getByRole('link', { name: 'stuck: Ready' }).waitFor({ timeout: 60_000 })
+}
+
+async function seesAbsence(scene: ConsoleScene, page: Page): Promise<void> {
+  const { browser, cloud } = scene
   browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
   await page.goto('/console/')
   await page.getByRole('link', { name: 'edge: Ready' }).waitFor()

@@ -1,9 +1,12 @@
-/** Makes a cluster of two bare machines over SSH from an object on the hub, breaks into it, and takes it away again. */
+/** Makes a cluster of two bare machines over SSH on the pages of the console, breaks into it, and takes it away again. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { assertSound } from './console-scene.ts'
+import { openConsoleTab, type ConsoleTab } from './console-tab.ts'
 import { EdgeHub } from './edge-hub.ts'
+import { deletesEdge, fillsForm, machineRow, namesFields, stepMark } from './edge-pages.ts'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { exampleArchives } from './example-archives.ts'
 import { assertKeepsSecrets } from './keeps-secrets.ts'
@@ -22,14 +25,17 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
   const disk = 'mkdir /var/lib/skerry && mount -t tmpfs tmpfs /var/lib/skerry'
   await second.ask(['sh', '-c', disk])
   const before = [await leftOvers(first), await leftOvers(second)]
-  const all: Story = { hub, first, second, nodeName: `node-${id}` }
+  await using tab = await openConsoleTab(hub)
+  const all: Story = { hub, tab, first, second, nodeName: `node-${id}` }
   await tell(t, all)
   await t.test('a machine that is removed waits for a budget, and is clean when it has left', () =>
     removesNode(all, before[1] ?? []),
   )
   await t.test('the same machine joins again under its name, with its taint', () => joinsAgain(all))
   await t.test('a deletion leaves nothing on the machines', async () => {
-    await hub.kubectl('delete', 'edgecluster', name, '-n', namespace, '--timeout=120s')
+    await deletesEdge(tab, { namespace, name })
+    const gone = ['wait', '--for=delete', 'edgecluster', name, '-n', namespace]
+    await hub.kubectl(...gone, '--timeout=120s')
     const after = [await leftOvers(first), await leftOvers(second)]
     for (const [at, list] of after.entries())
       assert.deepEqual(changedBetween(before[at] ?? [], list), [])
@@ -40,12 +46,10 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
 
 async function tell(t: TestContext, all: Story): Promise<void> {
   const steps: [string, (all: Story) => Promise<void>][] = [
-    ['a machine with an unknown host key waits until a person accepts it', waitsForKey],
-    ['a wrong password ends the step with a clear message', failsLogin],
-    [
-      'with the right password and a retry the cluster becomes Ready, though the hub is killed',
-      becomesReady,
-    ],
+    ['a wrong port, key, password or sudo password is named at its field of the form', checks],
+    ['a machine that is not fit fails its step, and the work stops when asked', failsPreflight],
+    ['a retry goes on at that step, and a skip past it', skipsPreflight],
+    ['the cluster becomes Ready, though the hub is killed', becomesReady],
     ['a machine that shows another host key is refused', refusesKey],
     ['a machine that is added becomes a node', addsNode],
     ['a pod runs on it, asked for through the hub', runsPod],
@@ -55,75 +59,91 @@ async function tell(t: TestContext, all: Story): Promise<void> {
 
 const namespace = 'edges'
 const name = 'branch-7'
-const wrongPassword = 'wrong-password-5a1f'
+const foreign = '/etc/kubernetes/kubelet.conf'
 
 interface Story {
   readonly hub: EdgeHub
+  readonly tab: ConsoleTab
   readonly first: TestMachine
   readonly second: TestMachine
   readonly nodeName: string
 }
 
-function manifest({ hub, first }: Story): string {
-  return `
-apiVersion: v1
-kind: Namespace
-metadata: { name: ${namespace} }
----
-apiVersion: v1
-kind: Secret
-metadata: { name: root-login, namespace: ${namespace} }
-stringData: { password: ${wrongPassword} }
----
-apiVersion: v1
-kind: ConfigMap
-metadata: { name: files, namespace: ${namespace} }
-data: { shop.conf: 'shop = 7' }
----
-apiVersion: hub.skerry.io/v1alpha1
-kind: EdgeCluster
-metadata: { name: ${name}, namespace: ${namespace} }
-spec:
-  hubServer: ${hub.server}
-  files:
-    - { from: { configMap: files, key: shop.conf }, path: /etc/shop/shop.conf }
-  machines:
-    - addresses: ['${first.address}']
-      role: Master
-      credentials: { name: root-login }
-`
+async function checks({ hub, tab, first }: Story): Promise<void> {
+  await hub.kubectl('create', 'namespace', namespace)
+  const files = ['create', 'configmap', 'files', '--from-literal=shop.conf=shop = 7']
+  await hub.kubectl(...files, '-n', namespace)
+  // The hub refuses values of fields while they are typed.
+  tab.browser.expect(/status of 422/)
+  await fillsForm(tab.page, { namespace, name }, first)
+  await namesFields(tab, first)
+  tab.browser.expect(undefined)
 }
 
-async function waitsForKey(all: Story): Promise<void> {
-  const { hub, first } = all
-  await hub.apply(manifest(all))
-  const edge = await hub.untilPhase('Waiting')
-  const shown = await first.hostKey()
-  assert.equal(edge.status.machines[0]?.unknownHostKey, shown)
-  const { message } = hub.step(edge, 'Connect', first)
-  assert.match(message, /is not known; compare it with the machine's own/)
-  await hub.annotate('accept-host-keys', `${first.address}=${shown}`)
+/** Between the check and the making, somebody else uses the machine. */
+async function failsPreflight({ hub, tab, first }: Story): Promise<void> {
+  const { browser, page } = tab
+  const socket = ['--unit', 'taken', '--socket-property=ListenStream=10250']
+  await first.ask(['systemd-run', '--quiet', ...socket, 'true'])
+  await first.ask(['sh', '-c', `mkdir -p /etc/kubernetes; touch ${foreign}`])
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+  await stepMark(page, 'Preflight', 'Failed').waitFor()
+  await page
+    .getByText(/another program listens on port 10250: stop it/)
+    .first()
+    .waitFor()
+  await assertSound(browser, page, 'step-failed')
+  const from = { configMap: 'files', key: 'shop.conf' }
+  const file = { from, path: '/etc/shop/shop.conf' }
+  await hub.patchSpec({ paused: true, hubServer: hub.server, files: [file] })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await stepMark(page, 'Preflight', 'Failed').waitFor()
+  await page.getByRole('button', { name: 'Stop the work' }).click()
+  const dialog = page.getByRole('dialog')
+  await assertSound(browser, page, 'stop-work')
+  await dialog.getByRole('button', { name: 'Stop the work' }).click()
+  await page.getByText('Cancelled', { exact: true }).first().waitFor()
 }
 
-async function failsLogin({ hub, first }: Story): Promise<void> {
-  const edge = await hub.untilPhase('Failed')
-  const { state, message } = hub.step(edge, 'Connect', first)
-  assert.equal(state, 'Failed')
-  assert.match(message, /Cannot log in to \S+ as root: .* correct the Secret/)
+async function skipsPreflight({ hub, tab, first }: Story): Promise<void> {
+  const { page } = tab
+  await first.ask(['systemctl', 'stop', 'taken.socket'])
+  await page.getByRole('button', { name: /^Retry all/ }).click()
+  const preflight = stepMark(page, 'Preflight', 'Failed')
+  await hub.until('the other finding alone', async () => {
+    const { state, message } = hub.step(await hub.edge(), 'Preflight', first)
+    return state === 'Failed' && !message.includes('10250')
+  })
+  await preflight.click()
+  await page
+    .getByRole('region', { name: 'Output' })
+    .getByText(/kubelet\.conf/)
+    .first()
+    .waitFor()
+  await page.getByRole('button', { name: 'Skip', exact: true }).click()
+  await stepMark(page, 'Preflight', 'Skipped').waitFor()
 }
 
-async function becomesReady({ hub, first }: Story): Promise<void> {
-  await hub.setSecret('root-login', { password: first.passwords.root })
-  await hub.annotate('retry', '*')
+async function becomesReady({ hub, tab, first }: Story): Promise<void> {
+  const { browser, page } = tab
+  browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
   await hub.until('the program to be copied', async () => {
     const edge = await hub.edge()
     return hub.step(edge, 'InstallProgram', first).state === 'Running'
   })
   await hub.kill()
+  await page.getByText('The hub has not answered').waitFor()
   await hub.restart()
   const edge = await hub.untilPhase('Ready')
   assert.equal(hub.step(edge, 'InstallProgram', first).attempt, 2, 'the killed attempt counts')
   assert.equal(hub.step(edge, 'Connect', first).attempt, 1)
+  await first.ask(['rm', '-r', '/etc/kubernetes'])
+  await page.getByRole('link', { name: 'Open the cluster' }).waitFor({ timeout: 30_000 })
+  await machineRow(page, first.address).filter({ hasText: 'Done' }).waitFor()
+  browser.takeFaults()
+  browser.expect(undefined)
+  await assertSound(browser, page, 'edge-ready')
 }
 
 async function refusesKey({ hub, first, second }: Story): Promise<void> {
@@ -131,12 +151,13 @@ async function refusesKey({ hub, first, second }: Story): Promise<void> {
   const pinned = await second.hostKey()
   await second.renewHostKey()
   const machines = [
-    { addresses: [first.address], role: 'Master', credentials: { name: 'root-login' } },
+    { addresses: [first.address], role: 'Master', credentials: { name: `${name}-ssh` } },
     {
       addresses: [second.address],
       user: 'keeper',
       hostKeys: [pinned],
       credentials: { name: 'keeper-login' },
+      taints: [{ key: 'example.com/video', effect: 'NoSchedule' }],
     },
   ]
   await hub.patchSpec({ machines })
@@ -156,6 +177,8 @@ async function addsNode({ hub, first, second, nodeName }: Story): Promise<void> 
   assert.equal(hub.step(edge, 'NodeReady', second).state, 'Done')
   const names = await hub.siteKubectl('get', 'nodes', '-o', 'name')
   assert.ok(names.split('\n').includes(`node/${nodeName}`), names)
+  const path = '-o=jsonpath={.spec.taints[*].key}'
+  assert.equal(await hub.siteKubectl('get', 'node', nodeName, path), 'example.com/video')
 }
 
 async function runsPod({ hub, second, nodeName }: Story): Promise<void> {
@@ -194,7 +217,7 @@ spec: { minAvailable: 1, selector: { matchLabels: { app: hello } } }
   const machine = {
     addresses: [first.address],
     role: 'Master',
-    credentials: { name: 'root-login' },
+    credentials: { name: `${name}-ssh` },
   }
   await hub.patchSpec({ machines: [machine] })
   const held = await hub.until('the budget to keep the pod', async () => {
@@ -221,7 +244,7 @@ spec: { minAvailable: 1, selector: { matchLabels: { app: hello } } }
 async function joinsAgain({ hub, first, second, nodeName }: Story): Promise<void> {
   const hostKeys = [await second.hostKey()]
   const machines = [
-    { addresses: [first.address], role: 'Master', credentials: { name: 'root-login' } },
+    { addresses: [first.address], role: 'Master', credentials: { name: `${name}-ssh` } },
     {
       addresses: [second.address],
       user: 'keeper',
@@ -242,6 +265,7 @@ async function joinsAgain({ hub, first, second, nodeName }: Story): Promise<void
 }
 
 async function keepsSecrets({ hub, first, second }: Story): Promise<void> {
-  const passwords = [first.passwords.root, second.passwords.keeper, wrongPassword]
+  const { root, keeper } = first.passwords
+  const passwords = [root, `not ${root}`, keeper, second.passwords.keeper]
   await assertKeepsSecrets(hub, [first, second], passwords)
 }

@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
+import { assertSound } from './console-scene.ts'
+import { openConsoleTab, type ConsoleTab } from './console-tab.ts'
 import { EdgeHub } from './edge-hub.ts'
 import { exampleArchives } from './example-archives.ts'
+import { beginsJob, untilJobDone, untilMachine } from './job-pages.ts'
 import { assertKeepsSecrets } from './keeps-secrets.ts'
 import { whyNot } from './prerequisites.ts'
 
@@ -19,10 +22,14 @@ const registryPassword = `r3gistry p@ss:'"$%/\\`
 const auth = Buffer.from(`till:${registryPassword}`).toString('base64')
 const login = { auth }
 
-interface Story {
+interface Scene {
   readonly hub: EdgeHub
   readonly machine: TestMachine
   readonly directory: string
+}
+
+interface Story extends Scene {
+  readonly tab: ConsoleTab
 }
 
 test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
@@ -33,12 +40,14 @@ test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
   await using hub = await EdgeHub.start()
   const host = await hub.network.addHost(11)
   await using machine = await startTestMachine(host, `master-${process.pid.toString(36)}`)
-  const all: Story = { hub, machine, directory }
-  await t.test('a cluster of one machine runs a pod', () => makeCluster(all))
-  const before = await containerOf(all)
-  await t.test('the hub lists the programs that it was given', () => givePrograms(all))
+  const scene = { hub, machine, directory }
+  await t.test('a cluster of one machine runs a pod', () => makeCluster(scene))
+  const before = await containerOf(scene)
+  await t.test('the hub lists the programs that it was given', () => givePrograms(scene))
+  await using tab = await openConsoleTab(hub)
+  const all: Story = { ...scene, tab }
   await t.test(
-    'a job waits until somebody confirms on the machine, and then the machine is Ready',
+    'a job of the console waits until somebody confirms on the machine, which is then Ready',
     () => upgrades(all),
   )
   await t.test('the pod went on in its container', async () => {
@@ -65,7 +74,7 @@ test('upgrades of an edge cluster', { skip, timeout: 400_000 }, async (t) => {
   )
 })
 
-async function makeCluster({ hub, machine }: Story): Promise<void> {
+async function makeCluster({ hub, machine }: Scene): Promise<void> {
   await hub.apply(`
 apiVersion: v1
 kind: Namespace
@@ -104,7 +113,7 @@ spec:
 }
 
 /** Returns the container of the pod, and the process on the machine that has been its first one since its start. */
-async function containerOf({ hub, machine }: Story): Promise<readonly string[]> {
+async function containerOf({ hub, machine }: Scene): Promise<readonly string[]> {
   const path =
     '{.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}'
   const told = await hub.siteKubectl('get', 'pod', 'till', '-o', `jsonpath=${path}`)
@@ -117,7 +126,7 @@ async function containerOf({ hub, machine }: Story): Promise<readonly string[]> 
  * Makes two versions of what the machine runs: one that works, and one whose roles end at once. Both say their version, as
  * a broken release would.
  */
-async function givePrograms({ hub, machine, directory }: Story): Promise<void> {
+async function givePrograms({ hub, machine, directory }: Scene): Promise<void> {
   const launcher = await machine.ask(['cat', '/usr/local/bin/skerry'])
   const rest = launcher.slice(launcher.indexOf('flags='))
   const start = (version: string, roles: string): string => `#!/bin/sh
@@ -148,30 +157,23 @@ site)
   exit 1 ;;
 node) exit 1 ;;`
 
-/** Resolves with what kubectl shows of a job. */
-async function shown({ hub }: Story, job: string, path: string): Promise<string> {
-  return hub.kubectl('get', 'edgejob', job, '-n', namespace, '-o', `jsonpath=${path}`)
-}
-
-async function untilJob(all: Story, job: string, phase: string): Promise<void> {
-  await all.hub.until(`job ${job} to be ${phase}`, async () => {
-    const now = await shown(all, job, '{.status.phase} {.status.message}')
-    assert.ok(phase === 'Failed' || !now.startsWith('Failed'), now)
-    return now.startsWith(phase)
-  })
-}
-
 async function upgrades(all: Story): Promise<void> {
-  const { hub, machine } = all
-  const words = ['upgrade', 'edge-cluster', name, '--to', '0.1.1', '--job', 'good']
-  const made = await hub.skerry(...words, '--require-confirmation', '--namespace', namespace)
-  assert.equal(made.exitCode, 0, made.stderr)
-  await untilJob(all, 'good', 'Waiting')
+  const { hub, machine, tab } = all
+  await beginsJob(tab, {
+    namespace,
+    name,
+    job: 'good',
+    work: 'upgrade',
+    isConfirmed: true,
+    fields: { Version: '0.1.1' },
+  })
+  await untilMachine(tab.page, 'Waiting for you')
+  await assertSound(tab.browser, tab.page, 'job-waits')
   const text = await machine.ask(['skerry', 'confirm', '--show'])
   assert.match(text, /Job edges\/good: upgrade to 0\.1\.1 on cluster branch-7, its master first/)
   assert.doesNotMatch(await machine.ask(['cat', '/usr/local/bin/skerry']), /0\.1\.1/)
   await machine.ask(['skerry', 'confirm', '--yes'])
-  await untilJob(all, 'good', 'Completed')
+  await untilJobDone(tab)
   assert.match(await machine.ask(['cat', '/usr/local/bin/skerry']), /skerry\/0\.1\.1-/)
   await hub.siteKubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=30s')
   const programs = await hub.kubectl(

@@ -1,10 +1,12 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { objectPath } from '../../data/api-paths.ts'
+import { objectPath, type ObjectName } from '../../data/api-paths.ts'
 import { wordsOf } from '../../data/form-values.ts'
+import { hubNowMs } from '../../data/hub-clock.ts'
 import { asHubError } from '../../data/hub-error.ts'
 import { askHub, askJson } from '../../data/hub-request.ts'
 import { useDeed } from '../../data/use-deed.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
@@ -15,7 +17,8 @@ import { LabelChips } from '../../parts/label-chips.tsx'
 import { SecretText } from '../../parts/secret-text.tsx'
 import { TextField } from '../../parts/text-field.tsx'
 import { partTexts } from '../../parts/texts.ts'
-import { useTexts } from '../../words/language.ts'
+import { useLanguage, useTexts } from '../../words/language.ts'
+import { clockText } from '../../words/time-texts.ts'
 import { texts as both } from './texts.ts'
 
 const usersPath = '/hub/v1/users'
@@ -27,6 +30,13 @@ interface UserToken {
   readonly groups: readonly string[]
   /** Null if it is valid until it is removed. */
   readonly expires: string | null
+}
+
+/** The Secrets that the tokens of users are. */
+const tokens = { group: '', version: 'v1', resource: 'secrets', namespace: 'skerry-users' }
+
+function tokenOf({ id }: UserToken): ObjectName {
+  return { ...tokens, name: `user-token-${id}` }
 }
 
 export function UsersTab() {
@@ -41,7 +51,9 @@ export function UsersTab() {
   if (data === undefined) return <Loading />
   return (
     <>
-      <AddUser onAdded={reload} />
+      <Allowed deed={{ verb: 'create', object: { ...tokens, name: '' } }} isExplained>
+        <AddUser onAdded={reload} />
+      </Allowed>
       {data.users.length === 0 ? (
         <Empty title={texts.noUsers} />
       ) : (
@@ -95,13 +107,22 @@ function columnsOf(texts: Texts, reload: () => void): Column<UserToken>[] {
       key: 'remove',
       title: '',
       width: '110px',
-      cell: (user) => <RemoveToken user={user} onRemoved={reload} />,
+      cell: (user) => (
+        <Allowed deed={{ verb: 'delete', object: tokenOf(user) }}>
+          <RemoveToken user={user} onRemoved={reload} />
+        </Allowed>
+      ),
     },
   ]
 }
 
 function Moment({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{at.slice(0, 16).replace('T', ' ')} UTC</time>
+  const language = useLanguage()
+  return (
+    <time dateTime={at} title={at}>
+      {clockText(Date.parse(at), hubNowMs(), language)}
+    </time>
+  )
 }
 
 interface RemoveTokenProps {
@@ -109,12 +130,12 @@ interface RemoveTokenProps {
   readonly onRemoved: () => void
 }
 
-function RemoveToken({ user: { id, name }, onRemoved }: RemoveTokenProps) {
+function RemoveToken({ user, onRemoved }: RemoveTokenProps) {
+  const { id, name } = user
   const texts = useTexts(both)
   const words = useTexts(partTexts)
   const deed = useDeed()
-  const secret = { group: '', version: 'v1', resource: 'secrets', namespace: 'skerry-users' }
-  const path = objectPath(undefined, { ...secret, name: `user-token-${id}` })
+  const path = objectPath(undefined, tokenOf(user))
   const command = `skerry user remove ${name} --token-id ${id}`
   return (
     <ConfirmButton

@@ -1,6 +1,8 @@
 /** How a cluster gets more nodes: by a line to copy, and many at once over SSH. */
 import { Link, useParams } from 'wouter'
+import { edgeClusters } from '../../data/edge-cluster.ts'
 import { useFleetRow } from '../../data/fleet-rows.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -9,6 +11,12 @@ import { BatchPanel } from './batch-panel.tsx'
 import { JoinedList } from './joined-list.tsx'
 import { LinePanel } from './line-panel.tsx'
 import { texts as both } from './texts.ts'
+
+/** A line is a token of the site. */
+const makeToken = {
+  verb: 'create',
+  object: { group: '', version: 'v1', resource: 'secrets', namespace: 'kube-system', name: '' },
+}
 
 export function AddNodesPage() {
   const texts = useTexts(both)
@@ -31,14 +39,21 @@ export function AddNodesPage() {
   const [namespace = '', name = ''] = row.e?.split('/') ?? []
   return (
     <PageFrame title={texts.title} above={above} mark={<StateMark state={row.s} />}>
-      <LinePanel cluster={cluster} />
+      <Allowed cluster={cluster} deed={makeToken} isExplained isLenient>
+        <LinePanel cluster={cluster} />
+      </Allowed>
       <JoinedList cluster={cluster} />
       <section className="panel">
         <h2>{texts.batch}</h2>
         {name === '' ? (
           <p className="muted">{texts.notMade}</p>
         ) : (
-          <BatchPanel namespace={namespace} name={name} />
+          <Allowed
+            deed={{ verb: 'patch', object: { ...edgeClusters, namespace, name } }}
+            isExplained
+          >
+            <BatchPanel namespace={namespace} name={name} />
+          </Allowed>
         )}
       </section>
     </PageFrame>

@@ -1,4 +1,4 @@
-import { shownKeys, type EdgeClusterObject, type EdgeWish } from '../../data/edge-cluster.ts'
+import type { EdgeClusterObject, EdgeWish } from '../../data/edge-cluster.ts'
 import { machineResults, type MachineState } from '../../data/machine-results.ts'
 import { HostKeys } from '../../parts/host-keys.tsx'
 import { WordMark } from '../../parts/state-mark.tsx'
@@ -24,7 +24,7 @@ export function CheckPanel({ edge, ask }: CheckPanelProps) {
     <section className="panel" aria-live="polite">
       <h2>{texts.checked}</h2>
       <p className="muted">{texts.checkHint}</p>
-      <HostKeys keys={shownKeys(edge)} ask={ask} />
+      <HostKeys edge={edge} ask={ask} />
       {ofHub.map(({ name, message = '' }) => (
         <p key={name} className="fault">
           {message}

@@ -4,6 +4,7 @@ import type { EdgeClusterObject } from '../../data/edge-cluster.ts'
 import { loginLabel, removeLogin } from '../../data/login-secret.ts'
 import { tableRows } from '../../data/table-rows.ts'
 import { useDeed } from '../../data/use-deed.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
@@ -27,7 +28,9 @@ export function Logins({ edge }: { readonly edge: EdgeClusterObject }) {
         {names.map((secret) => (
           <li key={secret} className="row">
             <code>{secret}</code>
-            <DeleteLogin namespace={namespace} name={secret} />
+            <Allowed deed={{ verb: 'delete', object: { ...secrets, namespace, name: secret } }}>
+              <DeleteLogin namespace={namespace} name={secret} />
+            </Allowed>
           </li>
         ))}
       </ul>

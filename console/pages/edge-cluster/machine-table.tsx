@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
-import type { EdgeClusterObject } from '../../data/edge-cluster.ts'
+import { changeOf, type EdgeClusterObject } from '../../data/edge-cluster.ts'
 import { machineResults, type MachineResult } from '../../data/machine-results.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { machineTexts, machineTones } from '../../parts/machine-texts.ts'
 import { WordMark } from '../../parts/state-mark.tsx'
@@ -61,7 +62,7 @@ function columnsOf(
       width: '80px',
       isWide: true,
       sortBy: ({ role }) => role,
-      cell: ({ role }) => role,
+      cell: ({ role }) => words.roles[role],
     },
     {
       key: 'node',
@@ -89,7 +90,11 @@ function columnsOf(
       key: 'leave',
       title: '',
       width: '190px',
-      cell: (machine) => <LeaveButtons edge={edge} machine={machine} />,
+      cell: (machine) => (
+        <Allowed deed={changeOf(edge)}>
+          <LeaveButtons edge={edge} machine={machine} />
+        </Allowed>
+      ),
     },
   ]
 }

@@ -4,26 +4,34 @@ import { Link, useParams } from 'wouter'
 import { listPath, objectPath } from '../../data/api-paths.ts'
 import { useWatched } from '../../data/console-context.tsx'
 import {
+  changeOf,
   edgeClusters,
   leadingStep,
-  shownKeys,
   stepsDone,
   stepText,
   wishPatch,
   type EdgeClusterObject,
+  type EdgePhase,
   type EdgeStep,
   type EdgeWish,
 } from '../../data/edge-cluster.ts'
-import { asHubError, type HubError } from '../../data/hub-error.ts'
 import { askHub } from '../../data/hub-request.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { FaultLine } from '../../parts/fault-line.tsx'
 import { HostKeys } from '../../parts/host-keys.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
+import { WordMark, type Tone } from '../../parts/state-mark.tsx'
+import { partTexts } from '../../parts/texts.ts'
+import { useDeed } from '../../data/use-deed.ts'
 import { useTexts } from '../../words/language.ts'
 import { DeleteButton } from './delete-button.tsx'
 import { JoinManifest } from './join-manifest.tsx'
 import { Logins } from './logins.tsx'
 import { MachineTable } from './machine-table.tsx'
+import { placeWords } from './place-words.ts'
 import { StepList } from './step-list.tsx'
 import { texts as both } from './texts.ts'
 
@@ -36,7 +44,7 @@ export function EdgeClusterPage() {
   const view = useWatched(
     `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`,
   )
-  const [fault, setFault] = useState<HubError>()
+  const deed = useDeed()
   // The hub's own kind.
   const edge = view.items.get(`${namespace}/${name}`) as EdgeClusterObject | undefined
   const above = <Link href="/edge-clusters">{texts.above}</Link>
@@ -49,47 +57,55 @@ export function EdgeClusterPage() {
     )
   }
   const path = objectPath(undefined, { ...edgeClusters, namespace, name })
-  const ask: Ask = (wish) => {
-    setFault(undefined)
-    const body = wishPatch(wish)
+  const send = async (wish: EdgeWish): Promise<void> => {
     const contentType = 'application/merge-patch+json'
-    void askHub(path, { method: 'PATCH', body, contentType }).catch((thrown: unknown) =>
-      setFault(asHubError(thrown)),
-    )
+    await askHub(path, { method: 'PATCH', body: wishPatch(wish), contentType })
   }
+  const ask: Ask = (wish) => void deed.run(() => send(wish))
   return (
     <PageFrame
       title={name}
       above={above}
       view={view}
       mark={<Progress edge={edge} />}
-      actions={<Actions edge={edge} ask={ask} />}
+      actions={<Actions edge={edge} ask={ask} send={send} />}
     >
-      {fault === undefined ? undefined : (
-        <p className="fault" role="alert">
-          {fault.message}
-        </p>
-      )}
+      <FaultLine fault={deed.fault} />
       {edge.status?.capacity === undefined ? undefined : (
         <p className="muted">{edge.status.capacity}</p>
       )}
-      <HostKeys keys={shownKeys(edge)} ask={ask} />
+      <HostKeys edge={edge} ask={ask} />
       {edge.spec.import !== undefined && edge.status?.phase !== 'Ready' ? (
         <JoinManifest edge={edge} />
       ) : undefined}
       <MachineTable edge={edge} />
-      <Steps steps={edge.status?.steps ?? []} ask={ask} />
+      <Steps edge={edge} ask={ask} />
       <Logins edge={edge} />
     </PageFrame>
   )
 }
 
+const tones: Readonly<Record<EdgePhase, Tone>> = {
+  Pending: 'off',
+  Running: 'busy',
+  Waiting: 'warn',
+  Paused: 'off',
+  Cancelled: 'off',
+  Failed: 'bad',
+  Checked: 'ok',
+  Ready: 'ok',
+  Deleting: 'busy',
+}
+
 function Progress({ edge }: { readonly edge: EdgeClusterObject }) {
   const texts = useTexts(both)
-  const { done, total } = stepsDone(edge.status?.steps ?? [])
+  const { phase, steps = [] } = edge.status ?? {}
+  const { done, total } = stepsDone(steps)
   return (
     <>
-      <span>{edge.status?.phase}</span>
+      {phase === undefined ? undefined : (
+        <WordMark tone={tones[phase]}>{texts.phases[phase]}</WordMark>
+      )}
       <span className="muted">{texts.progress(done, total)}</span>
     </>
   )
@@ -98,16 +114,35 @@ function Progress({ edge }: { readonly edge: EdgeClusterObject }) {
 interface ActionsProps {
   readonly edge: EdgeClusterObject
   readonly ask: Ask
+  readonly send: (wish: EdgeWish) => Promise<void>
 }
 
-function Actions({ edge, ask }: ActionsProps) {
+function Actions({ edge, ask, send }: ActionsProps) {
+  return (
+    <>
+      <Allowed deed={changeOf(edge)} isExplained>
+        <Wishes edge={edge} ask={ask} send={send} />
+      </Allowed>
+      <Ways edge={edge} />
+      {edge.metadata.deletionTimestamp === undefined ? (
+        <Allowed deed={changeOf(edge, 'delete')}>
+          <DeleteButton edge={edge} />
+        </Allowed>
+      ) : undefined}
+    </>
+  )
+}
+
+function Wishes({ edge, ask, send }: ActionsProps) {
   const texts = useTexts(both)
-  const { phase, clusterName, steps = [] } = edge.status ?? {}
+  const words = useTexts(partTexts)
+  const cancel = useDeed()
+  const { phase, steps = [] } = edge.status ?? {}
   const isPaused = edge.spec.paused === true
   const isOver = ['Ready', 'Checked', 'Cancelled', 'Deleting'].includes(phase ?? '')
   return (
     <>
-      {steps.some(({ state }) => state === 'Failed') ? (
+      {steps.some(({ state }) => state === 'Failed' || state === 'Cancelled') ? (
         <button
           type="button"
           className="button is-main"
@@ -125,42 +160,55 @@ function Actions({ edge, ask }: ActionsProps) {
           >
             {isPaused ? texts.resume : texts.pause}
           </button>
-          <button type="button" className="button is-bad" onClick={() => ask({ ask: 'cancel' })}>
-            {texts.cancel}
-          </button>
+          <ConfirmButton label={texts.cancel} deed={cancel} act={() => send({ ask: 'cancel' })}>
+            <p>{texts.cancelText}</p>
+            <p>
+              <CopyButton
+                label={words.asCommand}
+                text={`skerry edge-cluster cancel ${edge.metadata.name}${placeWords(edge)}`}
+              />
+            </p>
+          </ConfirmButton>
         </>
       )}
-      {clusterName !== undefined && phase === 'Ready' ? (
-        <>
-          {edge.spec.import === undefined ? (
-            <Link
-              href={`/clusters/${encodeURIComponent(clusterName)}/add-nodes`}
-              className="button"
-            >
-              {texts.addMachines}
-            </Link>
-          ) : undefined}
-          <Link href={`/clusters/${encodeURIComponent(clusterName)}`} className="button is-main">
-            {texts.toCluster}
-          </Link>
-        </>
-      ) : undefined}
       {phase === 'Checked' ? (
         <button type="button" className="button is-main" onClick={() => ask({ ask: 'make' })}>
           {texts.make}
         </button>
       ) : undefined}
-      {edge.metadata.deletionTimestamp === undefined ? <DeleteButton edge={edge} /> : undefined}
+    </>
+  )
+}
+
+/** Leads to the cluster that was made. */
+function Ways({ edge }: Pick<ActionsProps, 'edge'>) {
+  const texts = useTexts(both)
+  const { phase, clusterName } = edge.status ?? {}
+  if (clusterName === undefined || phase !== 'Ready') return undefined
+  const page = `/clusters/${encodeURIComponent(clusterName)}`
+  return (
+    <>
+      {edge.spec.import === undefined ? (
+        <Allowed deed={changeOf(edge)}>
+          <Link href={`${page}/add-nodes`} className="button">
+            {texts.addMachines}
+          </Link>
+        </Allowed>
+      ) : undefined}
+      <Link href={page} className="button is-main">
+        {texts.toCluster}
+      </Link>
     </>
   )
 }
 
 interface StepsProps {
-  readonly steps: readonly EdgeStep[]
+  readonly edge: EdgeClusterObject
   readonly ask: Ask
 }
 
-function Steps({ steps, ask }: StepsProps) {
+function Steps({ edge, ask }: StepsProps) {
+  const steps = edge.status?.steps ?? []
   const [chosen, setChosen] = useState<string>()
   const step = steps.find((each) => stepText(each) === chosen) ?? leadingStep(steps)
   return (
@@ -170,14 +218,20 @@ function Steps({ steps, ask }: StepsProps) {
         chosen={step === undefined ? '' : stepText(step)}
         onChoose={setChosen}
       />
-      {step === undefined ? undefined : <StepOutput step={step} ask={ask} />}
+      {step === undefined ? undefined : <StepOutput edge={edge} step={step} ask={ask} />}
     </div>
   )
 }
 
-function StepOutput({ step, ask }: { readonly step: EdgeStep; readonly ask: Ask }) {
+interface StepOutputProps extends StepsProps {
+  readonly step: EdgeStep
+}
+
+function StepOutput({ edge, step, ask }: StepOutputProps) {
   const texts = useTexts(both)
-  const isStuck = step.state === 'Failed' || (step.state === 'Waiting' && (step.attempt ?? 0) > 0)
+  const { state, attempt = 0 } = step
+  const isStuck = state === 'Failed' || (state === 'Waiting' && attempt > 0)
+  const mayRepeat = isStuck || state === 'Cancelled' || state === 'Skipped'
   return (
     <section className="panel step-output" aria-label={texts.output}>
       <h2>
@@ -191,17 +245,19 @@ function StepOutput({ step, ask }: { readonly step: EdgeStep; readonly ask: Ask 
           ))}
         </ul>
       )}
-      {isStuck ? (
-        <p className="empty-actions">
-          <button type="button" className="button" onClick={() => ask({ ask: 'retry', step })}>
-            {texts.retry}
-          </button>
-          {step.machine === undefined ? undefined : (
-            <button type="button" className="button" onClick={() => ask({ ask: 'skip', step })}>
-              {texts.skip}
+      {mayRepeat ? (
+        <Allowed deed={changeOf(edge)}>
+          <p className="empty-actions">
+            <button type="button" className="button" onClick={() => ask({ ask: 'retry', step })}>
+              {texts.retry}
             </button>
-          )}
-        </p>
+            {step.machine === undefined || !isStuck ? undefined : (
+              <button type="button" className="button" onClick={() => ask({ ask: 'skip', step })}>
+                {texts.skip}
+              </button>
+            )}
+          </p>
+        </Allowed>
       ) : undefined}
       {step.output === undefined || step.output === '' ? (
         <p className="muted">{texts.noOutput}</p>

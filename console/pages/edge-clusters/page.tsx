@@ -1,6 +1,8 @@
 /** The clusters that the hub makes of machines. */
 import { Link } from 'wouter'
 import { edgeClusters } from '../../data/edge-cluster.ts'
+import { useUrlValues } from '../../data/use-url-values.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { ResourceTable } from '../../parts/resource-table.tsx'
@@ -9,14 +11,18 @@ import { texts as both } from './texts.ts'
 
 export function EdgeClustersPage() {
   const texts = useTexts(both)
+  const [{ namespace = '' }] = useUrlValues()
+  const object = { ...edgeClusters, namespace, name: '' }
   return (
     <PageFrame
       title={texts.title}
       actions={
-        <Link href="/new-edge-cluster" className="button is-main">
-          <Icon name="add" />
-          {texts.create}
-        </Link>
+        <Allowed deed={{ verb: 'create', object }}>
+          <Link href="/new-edge-cluster" className="button is-main">
+            <Icon name="add" />
+            {texts.create}
+          </Link>
+        </Allowed>
       }
     >
       <ResourceTable

@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { Link } from 'wouter'
 import {
+  changeOf,
   jobCommand,
   targetOf,
   type EdgeJobObject,
@@ -8,6 +9,7 @@ import {
   type JobWish,
   type MachinePhase,
 } from '../../data/edge-job.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { WordMark, type Tone } from '../../parts/state-mark.tsx'
@@ -81,12 +83,12 @@ export function MachineTable({ job, rows, ask }: MachineTableProps) {
         cell: (row) => {
           const wish = wishOf(row)
           return wish === undefined ? undefined : (
-            <>
+            <Allowed deed={changeOf(job)}>
               <button type="button" className="button" onClick={() => ask(wish)}>
                 {wish.ask === 'confirm' ? texts.confirm : texts.retry}
               </button>
               <CopyButton label={words.asCommand} text={jobCommand(job, wish)} />
-            </>
+            </Allowed>
           )
         },
       },

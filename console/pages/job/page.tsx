@@ -3,6 +3,7 @@ import { Link, useParams } from 'wouter'
 import { listPath, objectPath } from '../../data/api-paths.ts'
 import { useWatched } from '../../data/console-context.tsx'
 import {
+  changeOf,
   edgeJobClusters,
   edgeJobs,
   isOver,
@@ -18,6 +19,7 @@ import {
 import { askHub } from '../../data/hub-request.ts'
 import { useDeed } from '../../data/use-deed.ts'
 import { Age } from '../../parts/age.tsx'
+import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -75,7 +77,11 @@ export function JobPage() {
       above={above}
       view={view}
       mark={<WordMark tone={tones[phase]}>{texts.phases[phase]}</WordMark>}
-      actions={<Actions job={job} ask={ask} send={send} />}
+      actions={
+        <Allowed deed={changeOf(job)} isExplained>
+          <Actions job={job} ask={ask} send={send} />
+        </Allowed>
+      }
     >
       <FaultLine fault={deed.fault} />
       <section className="panel">

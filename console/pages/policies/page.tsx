@@ -2,6 +2,7 @@
 import { Link } from 'wouter'
 import { isPolicyKind, policyKinds, policyPage, type PolicyKind } from '../../data/policy-names.ts'
 import { useUrlValues } from '../../data/use-url-values.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -21,15 +22,18 @@ export function PoliciesPage() {
   const [values, setValues] = useUrlValues()
   const kind = isPolicyKind(values.kind) ? values.kind : 'PropagationPolicy'
   const resource = policyKinds[kind]
+  const namespace = resource.isNamespaced ? (values.namespace ?? '') : ''
   return (
     <PageFrame
       title={texts.title}
       mark={<span className="muted">{texts.hints[kind]}</span>}
       actions={
-        <Link href="/new-policy" className="button is-main">
-          <Icon name="add" />
-          {texts.create}
-        </Link>
+        <Allowed deed={{ verb: 'create', object: { ...resource, namespace, name: '' } }}>
+          <Link href="/new-policy" className="button is-main">
+            <Icon name="add" />
+            {texts.create}
+          </Link>
+        </Allowed>
       }
     >
       <ResourceTable

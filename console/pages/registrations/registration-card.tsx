@@ -3,10 +3,12 @@ import { askJson } from '../../data/hub-request.ts'
 import {
   compareFingerprint,
   registrationsPath,
+  signingRequests,
   type Registration,
 } from '../../data/registration.ts'
 import { useDeed } from '../../data/use-deed.ts'
 import { Age } from '../../parts/age.tsx'
+import { Allowed } from '../../parts/allowed.tsx'
 import { CheckField } from '../../parts/check-field.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -19,6 +21,13 @@ import { texts as both } from './texts.ts'
 interface RegistrationCardProps {
   readonly registration: Registration
   readonly onDecided: () => void
+}
+
+/** The decision is the approval of a signing request. */
+const approve = {
+  verb: 'update',
+  subresource: 'approval',
+  object: { ...signingRequests, name: '' },
 }
 
 /** One agent that waits. It is accepted only after its key was compared with that in its log. */
@@ -44,28 +53,30 @@ export function RegistrationCard({ registration, onDecided }: RegistrationCardPr
         </p>
       ))}
       <RegistrationFacts registration={registration} />
-      <p>{texts.compare}</p>
-      <div className="fields">
-        <TextField
-          label={texts.copied}
-          value={copied}
-          placeholder="sha256:…"
-          fault={comparison === 'different' ? texts.different : undefined}
-          onChange={setCopied}
+      <Allowed deed={{ ...approve, object: { ...approve.object, name: request } }} isExplained>
+        <p>{texts.compare}</p>
+        <div className="fields">
+          <TextField
+            label={texts.copied}
+            value={copied}
+            placeholder="sha256:…"
+            fault={comparison === 'different' ? texts.different : undefined}
+            onChange={setCopied}
+          />
+        </div>
+        {comparison === 'equal' ? (
+          <p className="tone-ok freshness">● {texts.equal}</p>
+        ) : (
+          <CheckField label={texts.compared} isChecked={isCompared} onChange={setCompared} />
+        )}
+        <FaultLine fault={fault} />
+        <Decision
+          registration={registration}
+          isBusy={isBusy}
+          isSame={isSame}
+          onDecide={(accepts) => void decide(accepts)}
         />
-      </div>
-      {comparison === 'equal' ? (
-        <p className="tone-ok freshness">● {texts.equal}</p>
-      ) : (
-        <CheckField label={texts.compared} isChecked={isCompared} onChange={setCompared} />
-      )}
-      <FaultLine fault={fault} />
-      <Decision
-        registration={registration}
-        isBusy={isBusy}
-        isSame={isSame}
-        onDecide={(accepts) => void decide(accepts)}
-      />
+      </Allowed>
     </section>
   )
 }

@@ -182,7 +182,7 @@ function useFound(text: string, kinds: readonly string[]): SearchState {
         await readLines(answer, {
           onLine: (line) => (found = withLine(found, line)),
           onChange: () => signal.aborted || setState({ found, isBusy: true }),
-          charsMax: requestLimits.answerBytesMax,
+          charsMax: requestLimits.answerCharsMax,
         })
         if (!signal.aborted) setState({ found, isBusy: false })
       } catch (thrown) {

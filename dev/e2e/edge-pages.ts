@@ -1,0 +1,95 @@
+/** An edge cluster on the pages of the console: its form, its steps, its machines, and its end. */
+import assert from 'node:assert/strict'
+import type { Locator, Page } from 'playwright-core'
+import type { TestMachine } from '@skerry/testing'
+import { assertSound } from './console-scene.ts'
+import type { ConsoleTab } from './console-tab.ts'
+
+export interface EdgePlace {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Fills in the form with a machine at a wrong port. The hub has accepted it before any machine was asked. */
+export async function fillsForm(page: Page, place: EdgePlace, machine: TestMachine): Promise<void> {
+  await page.goto('/console/new-edge-cluster')
+  await field(page, 'Name').fill(place.name)
+  await field(page, 'Namespace').fill(place.namespace)
+  await field(page, 'Addresses').fill(machine.address)
+  await page.getByRole('combobox', { name: 'Login', exact: true }).selectOption('password')
+  await field(page, 'Password').fill(`not ${machine.passwords.root}`)
+  await field(page, 'SSH port').fill('23')
+  await page.getByText('The hub accepts this.').waitFor()
+}
+
+/** Each fault stands at the field that helps, and nothing else is marked. */
+export async function namesFields(
+  { browser, page }: ConsoleTab,
+  machine: TestMachine,
+): Promise<void> {
+  await page.getByRole('button', { name: 'Check the machines' }).click()
+  await onlyFault(page, 'SSH port', 'refused')
+  await assertSound(browser, page, 'check-port')
+  await field(page, 'SSH port').fill('')
+  await field(page, 'Host key').fill(`SHA256:${'A'.repeat(43)}`)
+  await checkAgain(page)
+  await onlyFault(page, 'Host key', 'it is another')
+  await field(page, 'Host key').fill('')
+  await checkAgain(page)
+  const accept = page.getByRole('button', { name: 'Accept this key' })
+  const shown = page.locator('.command').filter({ has: accept })
+  await shown.getByText(await machine.hostKey()).waitFor()
+  await assertSound(browser, page, 'check-key')
+  await accept.click()
+  await onlyFault(page, 'Password', 'Cannot log in')
+  await field(page, 'User').fill('keeper')
+  await field(page, 'Password').fill(machine.passwords.keeper)
+  await field(page, 'Password for sudo').fill('wrong')
+  await checkAgain(page)
+  await onlyFault(page, 'Password for sudo', 'sudo')
+  await assertSound(browser, page, 'check-sudo')
+  await field(page, 'User').fill('')
+  await field(page, 'Password').fill(machine.passwords.root)
+  await field(page, 'Password for sudo').fill('')
+  await checkAgain(page)
+  await page.getByText('Fit', { exact: true }).waitFor()
+}
+
+async function checkAgain(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Check again' }).click()
+}
+
+async function onlyFault(page: Page, label: string, text: string): Promise<void> {
+  const wrong = page.locator('.field.has-fault')
+  await wrong
+    .filter({ has: field(page, label) })
+    .filter({ hasText: text })
+    .waitFor()
+  assert.equal(await wrong.count(), 1)
+}
+
+function field(page: Page | Locator, label: string): Locator {
+  return page.getByLabel(label, { exact: true })
+}
+
+/** A step of the list, by its name and state. */
+export function stepMark(page: Page, name: string, state: string): Locator {
+  return page.locator('.step').filter({ hasText: name }).filter({ hasText: state })
+}
+
+/** The row of a machine among those of an edge cluster. */
+export function machineRow(page: Page, address: string): Locator {
+  const whole = new RegExp(String.raw`${address.replaceAll('.', String.raw`\.`)}(?!\d)`)
+  return page.getByRole('row').filter({ hasText: whole })
+}
+
+/** Deletes an edge cluster by its typed name. Resolves when the hub has begun. */
+export async function deletesEdge({ browser, page }: ConsoleTab, place: EdgePlace): Promise<void> {
+  await page.goto(`/console/edge-clusters/${place.namespace}/${place.name}`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(`Type ${place.name} to confirm`).fill(place.name)
+  await assertSound(browser, page, 'delete-edge')
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Edge clusters' }).waitFor()
+}
