@@ -162,7 +162,9 @@ function Attention({ rows }: { readonly rows: readonly FleetRow[] }) {
         {waiting === 0 ? undefined : (
           <li>
             <StateMark state="pending" />
-            <Link href="/connect">{texts.waiting(waiting)}</Link>
+            <Link href="/connect" className="attention-waiting">
+              {texts.waiting(waiting)}
+            </Link>
           </li>
         )}
         {shown.map((row) => (
