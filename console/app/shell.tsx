@@ -115,7 +115,7 @@ function Badge({ useCount }: { readonly useCount: () => number }) {
   if (count === 0) return undefined
   return (
     <span className="nav-badge" title={texts.waiting(count)}>
-      {count}
+      <span aria-hidden="true">{count}</span>
       <span className="only-read"> {texts.waiting(count)}</span>
     </span>
   )

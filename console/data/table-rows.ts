@@ -6,7 +6,6 @@ import type { ListView } from './watched-list.ts'
 export interface RowMetadata {
   readonly name?: string
   readonly namespace?: string
-  readonly uid?: string
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
   readonly labels?: Readonly<Record<string, string>>

@@ -57,16 +57,18 @@ interface FindingsProps {
 function Findings({ text, findings, onShow }: FindingsProps) {
   const texts = useTexts(yamlTexts)
   return (
-    <ul className="yaml-findings plain" role="status">
-      {findings.map((finding) => (
-        <li key={finding.from}>
-          <button type="button" className="link-button" onClick={() => onShow(finding)}>
-            {texts.line(lineAt(text, finding.from))}
-          </button>{' '}
-          {findingText(finding, texts)}
-        </li>
-      ))}
-    </ul>
+    <div className="yaml-findings" role="status">
+      <ul className="plain">
+        {findings.map((finding) => (
+          <li key={finding.from}>
+            <button type="button" className="link-button" onClick={() => onShow(finding)}>
+              {texts.line(lineAt(text, finding.from))}
+            </button>{' '}
+            {findingText(finding, texts)}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

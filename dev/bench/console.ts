@@ -6,6 +6,7 @@ import { startBenchScene, type BenchScene } from './console/bench-scene.ts'
 import { measureFirstPage } from './console/first-page.ts'
 import { measureFleetPages, measureIdlePage } from './console/fleet-pages.ts'
 import { measurePods } from './console/pods-page.ts'
+import { measureTabs } from './console/tabs.ts'
 import type { BenchOptions, Figure } from './measure/figure.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -16,6 +17,7 @@ const measures: Readonly<Record<string, (scene: BenchScene) => Promise<Figure[]>
   pods: measurePods,
   fleet: measureFleetPages,
   idle: measureIdlePage,
+  tabs: measureTabs,
 }
 
 /** Measures the web console in a browser, and its hub: one round, because most figures are of many frames. */

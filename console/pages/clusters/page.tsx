@@ -10,6 +10,7 @@ import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { LabelChips } from '../../parts/label-chips.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
+import { RowLink } from '../../parts/row-link.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { ShareBar } from '../../parts/share-bar.tsx'
 import { readStates, StateFilter } from '../../parts/state-filter.tsx'
@@ -132,7 +133,7 @@ function placeColumns(texts: Texts): Column<FleetRow>[] {
       sortBy: ({ n }) => n,
       cell: ({ n, parent }) => (
         <>
-          <Link href={`/clusters/${encodeURIComponent(n)}`}>{n}</Link>
+          <RowLink href={`/clusters/${encodeURIComponent(n)}`}>{n}</RowLink>
           {parent === undefined ? undefined : (
             <span className="muted"> {texts.through(parent)}</span>
           )}

@@ -21,6 +21,7 @@ import { Age } from '../../parts/age.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
+import { RowLink } from '../../parts/row-link.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { readStates, StateFilter } from '../../parts/state-filter.tsx'
 import { StateMark, StateShape } from '../../parts/state-mark.tsx'
@@ -161,7 +162,9 @@ function Attention({ rows }: { readonly rows: readonly FleetRow[] }) {
         {waiting === 0 ? undefined : (
           <li>
             <StateMark state="pending" />
-            <Link href="/connect">{texts.waiting(waiting)}</Link>
+            <Link href="/connect" className="attention-waiting">
+              {texts.waiting(waiting)}
+            </Link>
           </li>
         )}
         {shown.map((row) => (
@@ -241,7 +244,7 @@ interface CellProps {
 const Cell = memo(function Cell({ row, word }: CellProps) {
   return (
     <li>
-      <Link
+      <RowLink
         href={`/clusters/${encodeURIComponent(row.n)}`}
         className={`cell-link state-${row.s}`}
         aria-label={`${row.n}: ${word}`}
@@ -249,7 +252,7 @@ const Cell = memo(function Cell({ row, word }: CellProps) {
       >
         <StateShape state={row.s} />
         <span className="cell-name">{row.n}</span>
-      </Link>
+      </RowLink>
     </li>
   )
 })

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { version } from '../../../roles/runtime/version.ts'
 import { bundleProgram } from '../../build/bundle.ts'
 import { buildConsole } from '../../build/console.ts'
-import { startConsoleScene, type ConsoleScene } from '../../e2e/console-scene.ts'
+import { startConsoleScene, tokenOf, type ConsoleScene } from '../../e2e/console-scene.ts'
 import { bundledCommand } from '../measure/bundled-command.ts'
 import { startOrdered, type OrderedProcess } from '../measure/ordered-process.ts'
 import type { Order } from './orders.ts'
@@ -15,7 +15,12 @@ export interface BenchScene extends ConsoleScene {
   readonly atSite: OrderedProcess<Order>
   /** The kubeconfig of the hub's own administrator. */
   readonly hubConfig: string
+  /** The tokens of users who may read all clusters. */
+  readonly readers: readonly string[]
 }
+
+/** A hub bounds the streams of one user, so that a hundred tabs are those of several. */
+const readerCount = 5
 
 export async function startBenchScene(directory: string): Promise<BenchScene> {
   const outputDirectory = join(directory, 'program')
@@ -41,12 +46,17 @@ export async function startBenchScene(directory: string): Promise<BenchScene> {
   const atHub = stack.use(startOrdered<Order>(scene.cloud.host, script))
   const atSite = stack.use(startOrdered<Order>(scene.cluster.siteHost, script))
   const hubConfig = join(scene.cloud.directory, 'admin.kubeconfig')
+  const readers: string[] = []
+  for (let at = 0; at < readerCount; at += 1) {
+    readers.push(await tokenOf(scene.cloud, `reader-${at}`, 'admins'))
+  }
   const owned = stack.move()
   return {
     ...scene,
     atHub,
     atSite,
     hubConfig,
+    readers,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -5,6 +5,7 @@
 import { openRawClient, type RawClient } from '../../processes/raw-client.ts'
 import { atRate, createMany } from '../measure/api-load.ts'
 import { obeyOrders } from '../measure/obey-orders.ts'
+import { openTabs, tabBytes } from './open-tabs.ts'
 import type { Order } from './orders.ts'
 import { clusterOf, namesOf, statusOf } from './simulated-fleet.ts'
 
@@ -23,6 +24,10 @@ async function obey(order: Order): Promise<number> {
       return changeClusters(await clientOf(order.at), order)
     case 'pods':
       return makePods(await clientOf(order.at), order.count)
+    case 'tabs':
+      return openTabs(order)
+    case 'tab-bytes':
+      return tabBytes()
   }
 }
 

@@ -4,8 +4,8 @@ import { alone, type Figure } from '../measure/figure.ts'
 import type { BenchScene } from './bench-scene.ts'
 import { MeasuredPage } from './measured-page.ts'
 
-const clusterCount = 2_000
-const changesPerSecond = 100
+export const clusterCount = 2_000
+export const changesPerSecond = 100
 const observedMs = 10_000
 const warmMs = 3_000
 const idleMs = 20_000
@@ -16,7 +16,7 @@ const goals = { framesPerSecond: 58, frameMs: 25, taskMs: 150, heap: 80, idleByt
 const made = new WeakSet<BenchScene>()
 
 /** Makes the clusters once, for all loads that need them. */
-async function ensureFleet(scene: BenchScene): Promise<void> {
+export async function ensureFleet(scene: BenchScene): Promise<void> {
   if (made.has(scene)) return
   made.add(scene)
   await scene.atHub.order({ do: 'clusters', at: scene.hubConfig, count: clusterCount })

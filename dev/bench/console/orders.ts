@@ -12,3 +12,14 @@ export type Order =
     }
   /** Makes pods that are only objects. Returns their number. */
   | { readonly do: 'pods'; readonly at: string; readonly count: number }
+  /** Opens as many tabs as are missing, each at the overview. Returns the number of all. */
+  | {
+      readonly do: 'tabs'
+      readonly at: string
+      readonly server: string
+      /** Tabs take turns with the users of these. */
+      readonly tokens: readonly string[]
+      readonly count: number
+    }
+  /** Returns the bytes that all tabs have received. */
+  | { readonly do: 'tab-bytes' }

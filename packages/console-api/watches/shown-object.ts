@@ -10,8 +10,6 @@ export function shownObject(value: unknown): JsonObject | undefined {
 const shownMetadata = [
   'name',
   'namespace',
-  'uid',
-  'resourceVersion',
   'creationTimestamp',
   'deletionTimestamp',
   'labels',

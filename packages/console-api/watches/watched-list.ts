@@ -107,7 +107,7 @@ function targetOf({ path, isTable }: WatchAsked, query: Record<string, string>):
   for (const name of ['watch', 'continue', 'resourceVersion', 'limit']) parameters.delete(name)
   if (isTable) {
     parameters.set('includeObject', 'Metadata')
-    // Our servers then send a fifth of the bytes through the tunnel; others know no such parameter.
+    // Our servers then leave most of the bytes out; others know no such parameter.
     parameters.set('omitManagedFields', 'true')
   }
   for (const [name, value] of Object.entries(query)) parameters.set(name, value)
