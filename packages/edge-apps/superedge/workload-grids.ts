@@ -8,7 +8,7 @@ import { resources } from '@skerry/client'
 export const deploymentGridKind: AppKind<WorkloadGrid> = {
   controller: 'deployment-grid-controller',
   resource: deploymentGrids,
-  children: anyChildren(resources.deployments),
+  children: [anyChildren(resources.deployments)],
   nodeKeys: ({ spec }) => [spec?.gridUniqKey ?? ''],
   read: (grid, world) => readGrid(grid, world, { kind: 'Deployment', gridText: 'deployment-grid' }),
   statusOf: (_grid, view) => statesOf(view, deploymentState),
@@ -18,7 +18,7 @@ export const deploymentGridKind: AppKind<WorkloadGrid> = {
 export const statefulSetGridKind: AppKind<WorkloadGrid> = {
   controller: 'statefulset-grid-controller',
   resource: statefulSetGrids,
-  children: anyChildren(resources.statefulSets),
+  children: [anyChildren(resources.statefulSets)],
   nodeKeys: ({ spec }) => [spec?.gridUniqKey ?? ''],
   read: (grid, world) =>
     readGrid(grid, world, { kind: 'StatefulSet', gridText: 'statefulset-grid' }),
