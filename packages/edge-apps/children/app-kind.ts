@@ -49,6 +49,11 @@ export interface StatusView {
   readonly nowMs: number
 }
 
+export interface CommonSpec {
+  readonly spec: unknown
+  readonly why: string
+}
+
 /** A kind with a child for each group: everything in which the kinds of different systems differ. */
 export interface AppKind<T extends App> {
   /** The controller's name, also the source of its events. */
@@ -61,6 +66,8 @@ export interface AppKind<T extends App> {
   /** Further objects that decide which groups there are: by their names and labels, and by being there. */
   readonly sources?: readonly TypedResource<KubeObject>[]
   readonly read: (app: T, world: AppWorld) => AppReading
+  /** Returns the spec that a child has in common with those of other groups, and the reason of its own fields. */
+  readonly common?: (app: T, wanted: WantedChild) => CommonSpec | undefined
   /** Returns the reason of an event about a refused child, if the original has one word for all. */
   readonly refusedReason?: (isThere: boolean) => string
   /** Returns the fields of the status that are the original's. */

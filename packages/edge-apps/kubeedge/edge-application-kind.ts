@@ -17,6 +17,13 @@ export const edgeApplicationKind: AppKind<EdgeApplication> = {
     ]),
   ],
   read: readApplication,
+  common: (app, wanted) => {
+    const found = childrenOf(app).find(
+      (each) => each.wanted.kind === wanted.kind && each.wanted.name === wanted.name,
+    )
+    const manifest = found && manifestsOf(app)[found.ordinal]
+    return manifest && { spec: manifest['spec'], why: 'the overriders of the target' }
+  },
   statusOf: (app, view) => ({ workloadStatus: workloadStatus(app, view) }),
 }
 

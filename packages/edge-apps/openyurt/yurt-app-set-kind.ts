@@ -18,6 +18,11 @@ export const yurtAppSetKind: AppKind<YurtAppSet> = {
   nodeKeys: () => [joins],
   sources: [nodePools],
   read: readAppSet,
+  common: ({ spec }, { kind }) => {
+    const { deploymentTemplate, statefulSetTemplate } = spec?.workload?.workloadTemplate ?? {}
+    const template = kind === 'StatefulSet' ? statefulSetTemplate : deploymentTemplate
+    return template && { spec: template.spec, why: 'spec.workload.workloadTweaks' }
+  },
   statusOf,
 }
 
