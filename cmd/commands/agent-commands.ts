@@ -8,6 +8,7 @@ import type { TracingFlags } from '../../roles/runtime/tracing-options.ts'
 import type { WayFlags } from '../../roles/runtime/way-options.ts'
 import {
   dialsOf,
+  edgeAppsOption,
   policyOf,
   withAllowedDials,
   withAllowedServices,
@@ -16,6 +17,7 @@ import {
   withWayOptions,
   type AllowedDialsFlags,
   type AllowedServicesFlags,
+  type EdgeAppsFlags,
   type PolicyFlags,
 } from '../flags/agent-flags.ts'
 import { withTracingOptions } from '../flags/control-plane-flags.ts'
@@ -53,6 +55,7 @@ export function addAgentCommand(program: Command): void {
     )
     .option('--apply-works', 'apply the Works that the hub has for this cluster')
     .option('--virtual-clusters', 'present groups of its nodes as clusters of their own on the hub')
+    .addOption(edgeAppsOption().conflicts('karmada'))
     .option('--probe-port <number>', 'serve /livez and /readyz over HTTP on this port', toPort)
     .option(
       '--metrics-bind-address <host:port>',
@@ -98,6 +101,7 @@ interface AgentFlags
     AllowedServicesFlags,
     AllowedDialsFlags,
     PolicyFlags,
+    EdgeAppsFlags,
     TracingFlags {
   dataDir: string
   name: string
@@ -120,6 +124,7 @@ function agentOptions(flags: AgentFlags) {
     dials: dialsOf(flags),
     appliesWorks: flags.applyWorks,
     hasVirtualClusters: flags.virtualClusters,
+    edgeApps: flags.edgeApps,
     ...confinedBy(flags),
   }
 }

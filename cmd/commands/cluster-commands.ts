@@ -6,7 +6,7 @@ import type { LeaveFlags } from '../../roles/client/clusters/leave-cluster.ts'
 import type { JoinCommandOptions } from '../../roles/client/clusters/join-command.ts'
 import type { RegistrationsOptions } from '../../roles/client/clusters/registrations.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
-import { withPlaceOptions, withWayOptions } from '../flags/agent-flags.ts'
+import { edgeAppsOption, withPlaceOptions, withWayOptions } from '../flags/agent-flags.ts'
 import { collect, example, role, toFixedPort, toJson, toLife } from '../flags/option-values.ts'
 import { commandBounds } from '../limits-table.ts'
 
@@ -71,6 +71,7 @@ function addJoinCommand(cluster: Command): void {
     )
     .option('--apply-works', 'the agent applies the Works that the hub has for the cluster')
     .option('--virtual-clusters', 'the agent may register groups of its nodes as clusters')
+    .addOption(edgeAppsOption())
     .option(
       '--proxy <url>',
       'HTTP proxy that the agent or the new machine uses, e.g. http://proxy.example:3128',

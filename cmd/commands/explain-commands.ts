@@ -11,7 +11,7 @@ interface ExplainFlags extends ChosenHub {
 export function addExplainCommand(program: Command): void {
   withHubFlags(program.command('explain'))
     .description(
-      'Explain the placement of an object: why on these clusters, why not on others, and the cause of any delay',
+      'Explain the placement of an object: why on these clusters, why not on others, and the cause of any delay. In a cluster with edge applications, how the object of a group differs, and why',
     )
     .argument('<kind/name>', 'e.g. deployment/web, or deployments.apps/web')
     .option('-n, --namespace <name>', 'namespace of the object', 'default')

@@ -19,6 +19,7 @@ import {
   withWayOptions,
   type AllowedDialsFlags,
   type AllowedServicesFlags,
+  type EdgeAppsFlags,
   type PolicyFlags,
 } from '../flags/agent-flags.ts'
 import {
@@ -44,7 +45,6 @@ import {
   withEdgeApps,
   withFrontProxyOptions,
   withServedEtcd,
-  type EdgeAppsFlags,
   type FrontProxyFlags,
   type ServedEtcdFlags,
 } from '../flags/site-flags.ts'

@@ -1,5 +1,5 @@
 /** The words for an agent, which a site with an agent of its own has as well. */
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import {
   parseAllowedDial,
   parseAllowedService,
@@ -9,6 +9,25 @@ import {
 import type { ImpersonationPolicy } from '@skerry/membership'
 import { collectLabel } from './node-flags.ts'
 import { collect } from './option-values.ts'
+
+export interface EdgeAppsFlags {
+  edgeApps: string[] | undefined
+}
+
+/** The systems whose kinds can be served. They stand here so that the command loads none of their code. */
+const edgeSystems: readonly string[] = ['superedge', 'kubeedge', 'openyurt']
+
+export function edgeAppsOption(): Option {
+  const text = `serve kinds of these systems for applications in groups of nodes: ${edgeSystems.join(', ')}`
+  return new Option('--edge-apps <systems>', text).argParser(toEdgeSystems)
+}
+
+function toEdgeSystems(text: string): string[] {
+  const systems = text.split(',').filter((part) => part !== '')
+  const unknown = systems.find((each) => !edgeSystems.includes(each))
+  if (unknown === undefined && systems.length > 0) return systems
+  throw new InvalidArgumentError(`give one or more of ${edgeSystems.join(', ')}`)
+}
 
 /** Adds the options for the way to the hub. */
 export function withWayOptions(command: Command): Command {

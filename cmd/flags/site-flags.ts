@@ -5,27 +5,12 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { parseEndpoint } from '../../roles/admin/control-plane-endpoint.ts'
 import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
 import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
+import { edgeAppsOption } from './agent-flags.ts'
 import { toUrls } from './control-plane-flags.ts'
 import { collect } from './option-values.ts'
 
-export interface EdgeAppsFlags {
-  edgeApps: string[] | undefined
-}
-
-/** The systems whose kinds a site can serve. They stand here so that the command loads none of their code. */
-const edgeSystems: readonly string[] = ['superedge', 'kubeedge', 'openyurt']
-
 export function withEdgeApps(command: Command): Command {
-  const text = `serve kinds of these systems for applications in groups of nodes: ${edgeSystems.join(', ')}`
-  const option = new Option('--edge-apps <systems>', text).argParser(toEdgeSystems)
-  return command.addOption(option.conflicts('disableControllerManager'))
-}
-
-function toEdgeSystems(text: string): string[] {
-  const systems = text.split(',').filter((part) => part !== '')
-  const unknown = systems.find((each) => !edgeSystems.includes(each))
-  if (unknown === undefined && systems.length > 0) return systems
-  throw new InvalidArgumentError(`give one or more of ${edgeSystems.join(', ')}`)
+  return command.addOption(edgeAppsOption().conflicts('disableControllerManager'))
 }
 
 /** The words for an etcd that a site serves to others; it has nothing to do with the site's own state. */

@@ -1,16 +1,17 @@
 /**
- * Plays the stories of dev/differential/edge-apps with SuperEdge's controller and with ours. Development only.
- *   node dev/hack/edge-apps.ts record [names]    writes what SuperEdge's does to dev/differential/edge-apps/golden
+ * Plays the stories of dev/differential/edge-apps with the systems' own controllers and with ours.
+ *   node dev/hack/edge-apps.ts record [names]    writes what theirs do to dev/differential/edge-apps/golden
  *   node dev/hack/edge-apps.ts replay [names]    compares ours with what was recorded
- * Both work on our API server, with our other controllers. Needs the Go toolchain and its module proxy to record.
+ * Both work on our API server, with our other controllers. Recording needs the Go toolchain and its module proxy, and for
+ * stories of KubeEdge --kubeedge <directory>, a clone of its repository at the version that docs/differences.md names.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { namedControllers, runControllers } from '@skerry/controllers'
-import { definitionOf } from '@skerry/edge-apps'
 import { startTestApiServer } from '@skerry/testing'
 import { formatDifference } from '../differential/compare.ts'
 import {
@@ -22,21 +23,27 @@ import {
 import { formatCheckpoints } from '../differential/controllers/golden.ts'
 import { playStory } from '../differential/controllers/play-story.ts'
 import type { StoryWorld } from '../differential/controllers/story-world.ts'
+import type { Story } from '../differential/controllers/story.ts'
 import { explanationOf } from '../differential/edge-apps/explained-differences.ts'
 import {
   definedKinds,
   startEdgeStories,
   storyKinds,
   storyRoot,
+  systemOf,
 } from '../differential/edge-apps/edge-world.ts'
+import { definitionsOf, edgeOriginals } from './upstream/edge-originals-table.ts'
 import { runProgram } from './upstream/run-program.ts'
-import { buildSuperedge } from './upstream/superedge-build.ts'
 import { watchPaths } from './upstream-world.ts'
 
-/** SuperEdge's controller says nothing when it has read the cluster. */
+/** The controllers say nothing when they have read the cluster. */
 const startMs = 5_000
 
-const [command = '', ...names] = process.argv.slice(2)
+const { positionals, values: clones } = parseArgs({
+  allowPositionals: true,
+  options: { kubeedge: { type: 'string' } },
+})
+const [command = '', ...names] = positionals
 const stories = readStories(names, storyRoot)
 if (command === 'record') await record()
 else if (command === 'replay') await replay()
@@ -46,17 +53,25 @@ else {
 }
 
 async function record(): Promise<void> {
-  await using world = await startSuperedge()
-  for (const story of stories) {
-    const checkpoints = await playStory(story, world)
-    await writeFile(goldenPath(story.name, storyRoot), formatCheckpoints(checkpoints))
-    console.log(`${story.name}: recorded ${checkpoints.length} chapters`)
+  for (const [system, some] of Map.groupBy(stories, ({ name }) => systemOf(name))) {
+    await using world = await startOriginal(system)
+    for (const story of some) {
+      const checkpoints = await playStory(story, world)
+      await writeFile(goldenPath(story.name, storyRoot), formatCheckpoints(checkpoints))
+      console.log(`${story.name}: recorded ${checkpoints.length} chapters`)
+    }
   }
 }
 
 async function replay(): Promise<void> {
-  await using world = await startEdgeStories()
-  for (const story of stories) {
+  for (const [system, some] of Map.groupBy(stories, ({ name }) => systemOf(name))) {
+    await using world = await startEdgeStories(system)
+    await replayAll(some, world)
+  }
+}
+
+async function replayAll(some: readonly Story[], world: StoryWorld): Promise<void> {
+  for (const story of some) {
     const golden = readGolden(story.name, storyRoot)
     const found = compareCheckpoints(story.name, golden, await playStory(story, world))
     const rest = found.filter((each) => explanationOf(each) === undefined)
@@ -68,15 +83,23 @@ async function replay(): Promise<void> {
   }
 }
 
-/** Starts our API server and controllers with SuperEdge's controller of grids, in real time. */
-async function startSuperedge(): Promise<StoryWorld & AsyncDisposable> {
-  const definitions = definedKinds.map(definitionOf)
-  const program = await buildSuperedge(definitions)
+/** Starts our API server and controllers with a system's own controllers of its kinds, in real time. */
+async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposable> {
+  const original = edgeOriginals[system]
+  if (!original) throw new Error(`Cannot record stories of ${system}: it is not built here`)
+  const definitions = definitionsOf([...definedKinds(system), ...original.further])
+  const program = await original.build(definitions, clones.kubeedge)
   await using stack = new AsyncDisposableStack()
   const api = stack.use(
     await startTestApiServer({
       withAccess: true,
-      namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'edge-system'],
+      namespaces: [
+        'default',
+        'kube-system',
+        'kube-public',
+        'kube-node-lease',
+        ...original.namespaces,
+      ],
     }),
   )
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
@@ -96,15 +119,15 @@ async function startSuperedge(): Promise<StoryWorld & AsyncDisposable> {
   stack.use(
     await runProgram({
       path: program,
-      args: [`--kubeconfig=${api.kubeconfigPath}`, '--leader-elect=false', '--v=2'],
-      logPath: join(api.kubeconfigPath, '../superedge.log'),
+      args: original.args(api.kubeconfigPath),
+      logPath: join(api.kubeconfigPath, '../original.log'),
     }),
   )
   await sleep(startMs)
   const owned = stack.move()
   return {
     subject: api,
-    kinds: storyKinds,
+    kinds: storyKinds(system),
     now: () => Date.now(),
     pass: (ms) => sleep(ms),
     observe: (paths) => watchPaths(api, paths),

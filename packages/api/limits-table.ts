@@ -12,6 +12,9 @@ export const retryAfterSecondsMax = 3_600
 
 /** Bounds of the API’s texts and values, by the file that keeps them. */
 export const apiBounds = Object.freeze({
+  imageReference: Object.freeze({
+    nameLengthMax: 255,
+  }),
   quantity: Object.freeze({
     /** The limit of the exponent: larger quantities are meaningless, and the bigint would grow without bound. */
     exponentMax: 400,

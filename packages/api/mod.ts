@@ -128,6 +128,7 @@ export {
   matchesNodeSelectorTerms,
   meetsRequirement,
 } from './node-selector.ts'
+export { changeImage, type ImageChange } from './image-change.ts'
 export { localPath } from './local-path.ts'
 export {
   bootstrapNamespace,

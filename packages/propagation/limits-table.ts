@@ -47,9 +47,6 @@ export const propagationBounds = Object.freeze({
     evictionsPerSecond: 0.5,
     gracefulTimeoutMs: 600_000,
   }),
-  imageReference: Object.freeze({
-    nameLengthMax: 255,
-  }),
   modelNodes: Object.freeze({
     /** The pods of a node of which only the grade is known: Kubernetes' default. */
     podsMax: 110,

@@ -22,13 +22,15 @@ export interface AgentWorksOptions {
   readonly clusterName: string
   /** The whole cluster's own. */
   readonly appliesWorks: boolean
+  /** The systems whose applications in groups of nodes are served. */
+  readonly edgeApps: readonly string[]
   /** The virtual clusters. If undefined, the agent has none. */
   readonly virtual: VirtualClusters | undefined
 }
 
 /** Returns the tasks that change the agent's cluster. Only one of a cluster's agents runs them at a time. */
 export function agentWorks(
-  { clusterName, appliesWorks, virtual }: AgentWorksOptions,
+  { clusterName, appliesWorks, edgeApps, virtual }: AgentWorksOptions,
   { hub, local }: { hub: ClusterClient; local: ClusterClient },
   { clock, random, log }: RoleContext,
 ): Task[] {
@@ -36,6 +38,7 @@ export function agentWorks(
   const led: Task[] = [
     ...(appliesWorks ? [(scope: AbortSignal) => runWorks({ clusterName }, deps, scope)] : []),
     ...(virtual ? [(scope: AbortSignal) => virtual.lead(scope)] : []),
+    ...(edgeApps.length > 0 ? [edgeAppsTask(edgeApps, local, { clock, random, log })] : []),
   ]
   if (led.length === 0) return []
   const identity = `${hostname()}_${randomUUID()}`
@@ -44,4 +47,16 @@ export function agentWorks(
     (scope) =>
       leadInCluster({ clusterName, identity }, deps, scope, (leading) => runAll(leading, led)),
   ]
+}
+
+/** The code is loaded by the agent that leads. */
+function edgeAppsTask(
+  systems: readonly string[],
+  cluster: ClusterClient,
+  deps: Pick<RoleContext, 'clock' | 'random' | 'log'>,
+): Task {
+  return async (signal) => {
+    const { runAgentEdgeApps } = await import('./agent-edge-apps.ts')
+    await runAgentEdgeApps(systems, { cluster }, deps, signal)
+  }
 }

@@ -35,7 +35,17 @@ import { untilRegistered } from './until-registered.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
 import { wayToApi, type WayToApiOptions } from './way-to-api.ts'
 
-export interface AgentOptions extends WayToApiOptions {
+/** The changes that an agent makes in its cluster. */
+interface AgentDuties {
+  /** Whether to apply the hub's Works for this cluster. If omitted, they are ignored. */
+  appliesWorks?: boolean | undefined
+  /** The systems whose applications in groups of nodes are served in its cluster. If omitted, none. */
+  edgeApps?: readonly string[] | undefined
+  /** Whether groups of the cluster's nodes become virtual clusters, as its VirtualClusters define. */
+  hasVirtualClusters?: boolean | undefined
+}
+
+export interface AgentOptions extends WayToApiOptions, AgentDuties {
   /** The directory of the agent's identity. */
   directory: string
   /** The hub's URL, https://host:port. */
@@ -50,10 +60,6 @@ export interface AgentOptions extends WayToApiOptions {
   listeners?: AgentListeners
   /** The users whom it may impersonate in its cluster. If omitted, everybody whom the hub names. */
   policy?: ImpersonationPolicy
-  /** Whether to apply the hub's Works for this cluster. If omitted, they are ignored. */
-  appliesWorks?: boolean | undefined
-  /** Whether groups of the cluster's nodes become virtual clusters, as its VirtualClusters define. */
-  hasVirtualClusters?: boolean | undefined
   /** The Secret that keeps their identities, as `namespace/name`. If omitted, only the data directory does. */
   identitySecret?: string
 }
@@ -139,7 +145,12 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
     (scope) => observer.run(scope),
     ...tasks,
     ...agentWorks(
-      { clusterName: name, appliesWorks: options.appliesWorks === true, virtual },
+      {
+        clusterName: name,
+        appliesWorks: options.appliesWorks === true,
+        edgeApps: options.edgeApps ?? [],
+        virtual,
+      },
       { hub, local },
       context,
     ),

@@ -94,7 +94,11 @@ export async function runKarmadaAgent(
     (scope) => observer.run(scope),
     ...tasks,
     (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
-    ...agentWorks({ clusterName: name, appliesWorks: true, virtual }, { hub, local }, context),
+    ...agentWorks(
+      { clusterName: name, appliesWorks: true, edgeApps: [], virtual },
+      { hub, local },
+      context,
+    ),
   ])
 }
 

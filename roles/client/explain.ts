@@ -1,5 +1,7 @@
 import { isStatusError } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import type { ClusterClient } from '@skerry/client'
+import type { ChildExplanation } from '@skerry/edge-apps'
 import { explain, type Explanation, type ExplainedRef } from '@skerry/propagation'
 import { openChosenHub } from '../admin/admin-cluster.ts'
 import type { ChosenHub } from '../admin/chosen-hub.ts'
@@ -19,18 +21,65 @@ export async function printExplanation(options: ExplainOptions): Promise<void> {
   const { output } = options
   const ref = parseRef(options)
   const { cluster: hub } = await openChosenHub(options)
+  if (await printChild(hub, ref, output)) return
   const deps = { hub, clock: systemClock }
   const told = await explain(deps, ref, AbortSignal.timeout(askMs)).catch((error: unknown) => {
     if (!isStatusError(error, 'NotFound')) throw error
     throw unexplained(options.object, error.message)
   })
+  await print(told, output, explanationLines)
+}
+
+/** Explains an object that an application in groups of nodes has made, and returns false for any other. */
+async function printChild(
+  cluster: ClusterClient,
+  ref: ExplainedRef,
+  output: string | undefined,
+): Promise<boolean> {
+  const { explainChild } = await import('@skerry/edge-apps')
+  const { kind, name, namespace } = ref
+  const told = await explainChild(cluster, { kind, name, namespace }, AbortSignal.timeout(askMs))
+  if (told) await print(told, output, childLines)
+  return told !== undefined
+}
+
+async function print<T>(
+  told: T,
+  output: string | undefined,
+  lines: (told: T) => readonly string[],
+): Promise<void> {
   if (output === 'json') return console.log(JSON.stringify(told))
   if (output === 'yaml') {
     // YAML is a CommonJS package: the program's bundle has only its default export.
     const { default: yaml } = await import('yaml')
     return console.log(yaml.stringify(told, { aliasDuplicateObjects: false }).trimEnd())
   }
-  for (const line of explanationLines(told)) console.log(line)
+  for (const line of lines(told)) console.log(line)
+}
+
+/** Formats the explanation of a child for people: its place and state, then the fields of its own. */
+function childLines({ object, application, state, differences }: ChildExplanation): string[] {
+  const { phase = 'Unknown', reason, message } = state ?? {}
+  const why = [reason && `(${reason})`, message].filter(Boolean).join(' ')
+  return [
+    field('Object', `${object.kind} ${object.namespace}/${object.name}`),
+    field('Made by', `${application.kind} ${application.name}`),
+    ...(state && state.name !== '' ? [field('Group', state.name)] : []),
+    field('State', why === '' ? phase : `${phase} ${why}`),
+    ...section('Differences', [
+      ['Field', 'In common', 'Here', 'Because of'],
+      ...differences.map(({ path, from, to, why: because }) => [
+        path,
+        valueText(from),
+        valueText(to),
+        because,
+      ]),
+    ]),
+  ]
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? '-' : JSON.stringify(value)
 }
 
 function parseRef({ object, namespace }: ExplainOptions): ExplainedRef {

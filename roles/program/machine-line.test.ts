@@ -94,6 +94,7 @@ const plain: SiteWordsOptions = {
   allowService: [],
   applyWorks: undefined,
   virtualClusters: undefined,
+  edgeApps: undefined,
 }
 
 const asked: readonly [Partial<SiteWordsOptions>, string][] = [

@@ -113,13 +113,16 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
   return [...all, leadership({ ...programs, isShared }, all)]
 }
 
-function settingsOf({ name, network }: SiteOptions): CommonSettings {
+/** A leader without the systems of another one would take their definitions away. */
+function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
+  const systems = [...new Set(control?.edgeApps?.systems)].toSorted()
   const { clusterCidr, serviceCidr, clusterDomain } = network
   return {
     '--name': name,
     '--cluster-cidr': clusterCidr,
     '--service-cidr': serviceCidr,
     '--cluster-domain': clusterDomain,
+    '--edge-apps': systems.length === 0 ? 'none' : systems.join(','),
   }
 }
 

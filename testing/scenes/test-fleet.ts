@@ -217,6 +217,7 @@ export interface TestAgentOptions {
   ownAddresses?: AgentOptions['ownAddresses']
   appliesWorks?: boolean
   hasVirtualClusters?: boolean
+  edgeApps?: readonly string[]
   place?: AgentOptions['place']
   labels?: Readonly<Record<string, string>>
   /** Default: the fleet's. */
@@ -257,6 +258,7 @@ export async function startTestAgent(
       ...(options.dials ? { dials: options.dials } : {}),
       ...(options.ownAddresses ? { ownAddresses: options.ownAddresses } : {}),
       appliesWorks: options.appliesWorks,
+      edgeApps: options.edgeApps,
       hasVirtualClusters: options.hasVirtualClusters,
       listeners: {
         ...(options.onOpen ? { onOpen: options.onOpen } : {}),

@@ -4,24 +4,31 @@ import { startOurWorld } from '../controllers/our-world.ts'
 import type { StoryKind } from '../controllers/story-api.ts'
 import type { StoryWorld } from '../controllers/story-world.ts'
 
-const system = 'superedge'
-
 export const storyRoot: string = import.meta.dirname
 
-/** The kinds of SuperEdge. */
-export const definedKinds: readonly DefinedKind[] = edgeSystems[system]?.kinds ?? []
+/** Returns the system whose kinds a story uses: the first word of its name, or SuperEdge. */
+export function systemOf(story: string): string {
+  const [word = ''] = story.split('-')
+  return word in edgeSystems ? word : 'superedge'
+}
 
-/** The same kinds, as stories address them. */
-export const storyKinds: readonly StoryKind[] = definedKinds.map((each) => ({
-  group: each.group,
-  version: each.version,
-  kind: each.kind,
-  resource: each.plural,
-  isNamespaced: each.scope === 'Namespaced',
-}))
+export function definedKinds(system: string): readonly DefinedKind[] {
+  return edgeSystems[system]?.kinds ?? []
+}
 
-/** Starts our API server with all controllers and those of SuperEdge's kinds, in simulated time. */
-export async function startEdgeStories(): Promise<StoryWorld & AsyncDisposable> {
+/** Returns the kinds of a system, as stories address them. */
+export function storyKinds(system: string): readonly StoryKind[] {
+  return definedKinds(system).map((each) => ({
+    group: each.group,
+    version: each.version,
+    kind: each.kind,
+    resource: each.plural,
+    isNamespaced: each.scope === 'Namespaced',
+  }))
+}
+
+/** Starts our API server with all controllers and those of a system's kinds, in simulated time. */
+export async function startEdgeStories(system: string): Promise<StoryWorld & AsyncDisposable> {
   const apps = { name: 'edge-apps', run: runEdgeApps.bind(undefined, [system]) }
-  return { ...(await startOurWorld([apps])), kinds: storyKinds }
+  return { ...(await startOurWorld([apps])), kinds: storyKinds(system) }
 }

@@ -3,29 +3,37 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { readStories } from '../controllers/corpus.ts'
 import { replayStory } from '../controllers/replay-story.ts'
-import { startEdgeStories, storyRoot } from './edge-world.ts'
+import { startEdgeStories, storyRoot, systemOf } from './edge-world.ts'
 import { edgeExplanations, explanationOf } from './explained-differences.ts'
 
 const used = new Set<string>()
-let running: ReturnType<typeof startEdgeStories> | undefined
+const running = new Map<string, ReturnType<typeof startEdgeStories>>()
 
 after(async () => {
-  await (await running)?.[Symbol.asyncDispose]()
+  for (const world of running.values()) await (await world)[Symbol.asyncDispose]()
 })
 
 for (const story of readStories([], storyRoot)) {
-  test(`${story.name}: grids have the children and states that SuperEdge gives them`, async () => {
-    const world = () => (running ??= startEdgeStories())
+  test(`${story.name}: groups have the children and states that the original gives them`, async () => {
+    const world = () => worldOf(systemOf(story.name))
     await replayStory(story, { world, explanationOf, used, root: storyRoot })
   })
 }
 
-test('each explained difference from SuperEdge still exists', () => {
+function worldOf(system: string): ReturnType<typeof startEdgeStories> {
+  const known = running.get(system)
+  if (known) return known
+  const world = startEdgeStories(system)
+  running.set(system, world)
+  return world
+}
+
+test('each explained difference from an original still exists', () => {
   const unused = edgeExplanations.filter(({ name }) => !used.has(name))
   assert.deepEqual(unused, [])
 })
 
-test('docs/differences.md shows the explained differences from SuperEdge', () => {
+test('docs/differences.md shows the explained differences of edge applications', () => {
   const document = readFileSync(new URL('../../../docs/differences.md', import.meta.url), 'utf8')
   const [, section = ''] = document.split('## Applications in many places\n')
   const [list = ''] = section.split('\n## ')

@@ -19,6 +19,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'kept[key] = isNothing ? { to } : { to }',
   },
   {
+    proof: 'an application makes nothing that the role edit could not make',
+    test: 'packages/edge-apps/kubeedge/edge-application.test.ts',
+    only: 'an application makes nothing',
+    file: 'packages/edge-apps/kubeedge/application-children.ts',
+    find: 'if (namespace === undefined || namespace === app.metadata.namespace) return undefined',
+    replace: 'if (namespace !== app.metadata.namespace) return undefined',
+  },
+  {
     proof:
       'definitions go with the option, but not those of kinds that have an object, nor those of others',
     test: 'packages/edge-apps/definitions/install-definitions.test.ts',

@@ -1,11 +1,12 @@
 import { RecentMap } from '@skerry/base'
-import { equalJson, isStatusError, StatusError, type Node } from '@skerry/api'
+import { equalJson, isStatusError, StatusError, type KubeObject, type Node } from '@skerry/api'
 import {
   ifThere,
   keyOfObject,
   parseKey,
   resources,
   type Change,
+  type KnownResource,
   type ResourceClient,
 } from '@skerry/client'
 import {
@@ -19,10 +20,16 @@ import {
 } from '@skerry/controller-runtime'
 import { isReady } from '../groups/label-groups.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
-import { appliedHash, annotations, type Child } from './child.ts'
-import type { App, AppKind, AppReading } from './app-kind.ts'
+import { appliedHash, annotations, childKey, keyOfChild, type Child } from './child.ts'
+import type { App, AppKind, AppReading, AppWorld } from './app-kind.ts'
 import { withoutConflicts } from './without-fields.ts'
-import { planChildren, type ChildAct, type ChildrenPlan, type GroupState } from './child-plan.ts'
+import {
+  planChildren,
+  stateKey,
+  type ChildAct,
+  type ChildrenPlan,
+  type GroupState,
+} from './child-plan.ts'
 
 /** Keeps fields that it applied, and takes away those that it no longer applies. */
 export const appliedBy = 'skerry-edge-apps'
@@ -37,10 +44,15 @@ export function appController<T extends App>(kind: AppKind<T>): ControllerDefini
     name: kind.controller,
     watches: [
       watch(kind.resource, { keysOf: ({ object }) => [keyOfObject(object)] }),
-      watch(kind.children, {
-        keysOf: (change, context) => appsOfChild(kind, change, context),
-        indexes: { [byControllerUid]: controllerUidIndex },
-      }),
+      ...kind.children.map((children) =>
+        watch(children, {
+          keysOf: (change, context) => appsOfChild(kind, change, context),
+          indexes: { [byControllerUid]: controllerUidIndex },
+        }),
+      ),
+      ...(kind.sources ?? []).map((source) =>
+        watch(source, { keysOf: (change, context) => appsOfSource(kind, change, context) }),
+      ),
       watch(resources.nodes, {
         keysOf: (change, context) => appsOfNode(kind, change, context),
         delayMs: nodeDelayMs,
@@ -52,8 +64,8 @@ export function appController<T extends App>(kind: AppKind<T>): ControllerDefini
 
 /** The controller's own writes of children, by their uid. */
 interface Seen {
-  /** The hash of the content, and the generation that the server made of it. */
-  readonly applied: RecentMap<string, { hash: string; generation: number | undefined }>
+  /** The hash of the content, and the version that the server made of it. */
+  readonly applied: RecentMap<string, { hash: string; version: string }>
   /** Deleted children that the informer may still have: the server's answer does not say that they are gone. */
   readonly removed: RecentMap<string, true>
 }
@@ -72,10 +84,27 @@ function appsOfChild<T extends App>(
   if (keys.size > 0) return [...keys]
   // A stranger with the name of a child concerns the application that wanted the name.
   for (const app of context.informer(kind.resource).list(namespace)) {
-    const isWanted = app.status?.groups?.some(({ child }) => child === name) === true
+    const isWanted =
+      app.status?.groups?.some(
+        ({ child, kind: of = object.kind }) => child === name && of === object.kind,
+      ) === true
     if (isWanted) keys.add(keyOfObject(app))
   }
   return [...keys]
+}
+
+/** Every application is looked at: its selector of sources is read with it. */
+function appsOfSource<T extends App>(
+  kind: AppKind<T>,
+  { object, old, type }: Change<KubeObject>,
+  context: ControllerContext,
+): string[] {
+  const seen = ({ metadata }: KubeObject): unknown => [
+    metadata.labels ?? {},
+    metadata.deletionTimestamp === undefined,
+  ]
+  if (type !== 'deleted' && old && equalJson(seen(old), seen(object))) return []
+  return context.informer(kind.resource).list().map(keyOfObject)
 }
 
 /** Nodes write their status all the time; only their labels and whether they are ready matter. */
@@ -110,10 +139,11 @@ async function reconcile<T extends App>(
 ): Promise<ReconcileResult | void> {
   const app = context.informer(kind.resource).get(parseKey(key))
   if (!app || app.metadata.deletionTimestamp !== undefined) return
-  const { namespace = '' } = app.metadata
   const reading = kind.read(app, {
     nodes: context.informer(resources.nodes).list(),
-    child: (name) => context.informer(kind.children).get({ namespace, name }),
+    owned: ownedBy(app, kind, context),
+    named: namedIn(app, kind, context),
+    objects: (source) => context.informer(source).list(),
   })
   const problem = reading.problem ?? tooMany(reading)
   if (problem) {
@@ -130,16 +160,42 @@ async function reconcile<T extends App>(
   }
   const plan = planOf({ kind, seen, app, reading }, context)
   const failures = await actOn(plan.acts, { kind, seen, app }, context, signal)
-  const states = plan.states.map((state) => failures.states.get(state.name) ?? state)
+  const states = plan.states.map((state) => failures.states.get(stateKey(state)) ?? state)
   await writeStatus({ kind, app, reading, states }, context, signal)
   if (failures.retry) throw failures.retry
   if (plan.nextMs !== undefined) return { requeueAfterMs: plan.nextMs }
 }
 
-function tooMany({ groups }: AppReading): AppReading['problem'] {
-  if (groups.length <= groupsMax) return undefined
-  const message = `Cannot make children: ${groups.length} groups, and ${groupsMax} are the most`
+function tooMany({ groups, wanted }: AppReading): AppReading['problem'] {
+  const count = Math.max(groups.length, wanted.length)
+  if (count <= groupsMax) return undefined
+  const message = `Cannot make children: ${groups.length} groups with ${wanted.length} children, and ${groupsMax} are the most`
   return { reason: 'TooManyGroups', message }
+}
+
+function ownedBy<T extends App>(app: T, kind: AppKind<T>, context: ControllerContext): Child[] {
+  const { uid = '' } = app.metadata
+  return kind.children.flatMap((each) => context.informer(each).byIndex(byControllerUid, uid))
+}
+
+function namedIn<T extends App>(
+  { metadata: { namespace = '' } }: T,
+  kind: AppKind<T>,
+  context: ControllerContext,
+): AppWorld['named'] {
+  return (of, name) => context.informer(resourceOf(kind, of)).get({ namespace, name })
+}
+
+function resourceOf<T extends App>(kind: AppKind<T>, of: string): KnownResource<Child> {
+  const found = kind.children.find((each) => each.kind === of)
+  if (found) return found
+  throw new TypeError(`Cannot make a ${of} for a ${kind.resource.kind}: it has no such children`)
+}
+
+/** The generation changes with a spec. Objects without one have only the version of each write. */
+function versionOf({ metadata }: Child): string {
+  const { generation, resourceVersion = '' } = metadata
+  return generation === undefined ? `of write ${resourceVersion}` : String(generation)
 }
 
 interface Planning<T extends App> {
@@ -153,18 +209,16 @@ function planOf<T extends App>(
   { kind, seen, app, reading }: Planning<T>,
   context: ControllerContext,
 ): ChildrenPlan {
-  const informer = context.informer(kind.children)
-  const namespace = app.metadata.namespace ?? ''
   return planChildren({
     ...reading,
     groups: new Map(reading.groups.map((group) => [group.name, group])),
     owner: app,
-    children: informer.byIndex(byControllerUid, app.metadata.uid ?? ''),
+    children: ownedBy(app, kind, context),
     nowMs: context.clock.now(),
-    named: (name) => informer.get({ namespace, name }),
-    isAsApplied: ({ metadata }, hash) => {
-      const known = seen.applied.get(metadata.uid ?? '')
-      return known?.hash === hash && known.generation === metadata.generation
+    named: namedIn(app, kind, context),
+    isAsApplied: (child, hash) => {
+      const known = seen.applied.get(child.metadata.uid ?? '')
+      return known?.hash === hash && known.version === versionOf(child)
     },
   })
 }
@@ -176,7 +230,7 @@ interface Acting<T extends App> {
 }
 
 interface Failures {
-  /** The states of groups whose child the server refused, by group. */
+  /** The states of children that the server refused, by their key. */
   readonly states: Map<string, GroupState>
   /** An error that may pass by itself. */
   retry?: unknown
@@ -200,7 +254,7 @@ async function actOn<T extends App>(
       const act = some[at]
       if (result.status === 'fulfilled' || !act) return
       const state = failedState(act, result.reason)
-      if (state) failures.states.set(state.name, state)
+      if (state) failures.states.set(stateKey(state), state)
       if (!isFinal(result.reason)) failures.retry ??= result.reason
     })
   }
@@ -216,7 +270,8 @@ function failedState(act: ChildAct, error: unknown): GroupState | undefined {
   if (!('manifest' in act) || !(error instanceof StatusError)) return undefined
   const { name = '' } = act.manifest.metadata
   const { reason, message } = error
-  return { name: act.group, child: name, phase: 'Refused', reason, message }
+  const { kind } = act.manifest
+  return { name: act.group, child: name, kind, phase: 'Refused', reason, message }
 }
 
 async function carryOut<T extends App>(
@@ -225,13 +280,14 @@ async function carryOut<T extends App>(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = context.client(kind.children)
+  const of = 'manifest' in act ? act.manifest.kind : act.child.kind
+  const client = context.client(resourceOf(kind, of))
   const { namespace = '' } = app.metadata
   if ('manifest' in act) {
     const { manifest } = act
-    const { metadata } = await applyChild({ ...act, client }, signal)
+    const applied = await applyChild({ ...act, client }, signal)
     const hash = appliedHash(manifest) ?? ''
-    seen.applied.set(metadata.uid ?? '', { hash, generation: metadata.generation })
+    seen.applied.set(applied.metadata.uid ?? '', { hash, version: versionOf(applied) })
     return
   }
   const { name = '', uid = '' } = act.child.metadata
@@ -279,8 +335,13 @@ async function writeStatus<T extends App>(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const children = context.informer(kind.children).byIndex(byControllerUid, app.metadata.uid ?? '')
-  const own = kind.statusOf(app, { states, children, groupOf: reading.groupOf })
+  const children = ownedBy(app, kind, context)
+  const own = kind.statusOf(app, {
+    states,
+    children,
+    groupOf: reading.groupOf,
+    nowMs: context.clock.now(),
+  })
   const { generation } = app.metadata
   const status = {
     ...own,
@@ -298,13 +359,14 @@ function tellNews<T extends App>(
   children: readonly Child[],
   { events }: ControllerContext,
 ): void {
-  const known = new Map(app.status?.groups?.map((each) => [each.name, each]))
-  for (const { name, child, phase, reason = phase, message = '' } of states) {
+  const known = new Map(app.status?.groups?.map((each) => [stateKey(each), each]))
+  const present = new Set(children.map(keyOfChild))
+  for (const state of states) {
+    const { name, child, kind: of = '', phase, reason = phase, message = '' } = state
     if (phase !== 'Refused' && phase !== 'Vanished') continue
-    const old = known.get(name)
+    const old = known.get(stateKey(state))
     if (old?.phase === phase && old.reason === reason && old.message === message) continue
-    const isThere = children.some(({ metadata }) => metadata.name === child)
-    const word = child === '' ? undefined : kind.refusedReason?.(isThere)
+    const word = child === '' ? undefined : kind.refusedReason?.(present.has(childKey(of, child)))
     const text = name === '' ? message : `${name}: ${message}`
     events.event(app, { type: 'Warning', reason: word ?? reason, message: text })
   }

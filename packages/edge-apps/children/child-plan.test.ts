@@ -21,7 +21,7 @@ function manifest(group: string, image: string): Child {
 }
 
 function wanted(group: string, image = 'a:1'): WantedChild {
-  return { group, name: `web-${group}`, manifest: manifest(group, image) }
+  return { group, kind: 'Deployment', name: `web-${group}`, manifest: manifest(group, image) }
 }
 
 type Progress = 'done' | 'busy'

@@ -1,7 +1,15 @@
 import { controllerOf } from '@skerry/controller-runtime'
 import type { KubeObject } from '@skerry/api'
 import type { Group } from '../groups/group.ts'
-import { annotations, appliedHash, isRefusal, type Child, type WantedChild } from './child.ts'
+import {
+  annotations,
+  appliedHash,
+  childKey,
+  isRefusal,
+  keyOfChild,
+  type Child,
+  type WantedChild,
+} from './child.ts'
 import { isComplete } from './child-progress.ts'
 import { contains } from './contains.ts'
 import type { GroupPolicy } from './group-policy.ts'
@@ -26,6 +34,7 @@ export type GroupPhase =
 export interface GroupState {
   readonly name: string
   readonly child: string
+  readonly kind?: string
   readonly phase: GroupPhase
   readonly reason?: string
   readonly message?: string
@@ -42,12 +51,14 @@ export interface ChildrenView {
   readonly children: readonly Child[]
   readonly policy: GroupPolicy
   readonly nowMs: number
-  /** Returns any object with this name in the owner's namespace. */
-  readonly named: (name: string) => Child | undefined
+  /** Returns any object of this kind and name in the owner's namespace. */
+  readonly named: (kind: string, name: string) => Child | undefined
   /** Returns true for an object without an owner that asks to belong to this one. */
   readonly asksToBelong: (child: Child) => boolean
   /** Returns the group of a child that is not wanted, or undefined if it is of no group of this source. */
   readonly groupOf: (child: Child) => string | undefined
+  /** Returns true for a child that stays although it is not wanted. If omitted, none does. */
+  readonly keeps?: (child: Child) => boolean
   /** Returns true if the server has turned the applied content into exactly this one. */
   readonly isAsApplied: (child: Child, hash: string) => boolean
 }
@@ -82,10 +93,11 @@ export function planChildren(view: ChildrenView): ChildrenPlan {
   const acts: ChildAct[] = []
   const states: GroupState[] = []
   const steps: Step[] = []
-  const own = new Map(view.children.map((child) => [child.metadata.name ?? '', child]))
+  const own = new Map(view.children.map((child) => [keyOfChild(child), child]))
   for (const wanted of view.wanted) {
-    const existing = own.get(wanted.name)
-    own.delete(wanted.name)
+    const key = childKey(wanted.kind, wanted.name)
+    const existing = own.get(key)
+    own.delete(key)
     const refused = refusedState(wanted, existing, view)
     if (refused) states.push(refused)
     else if (isRefusal(wanted.manifest)) continue
@@ -99,7 +111,7 @@ export function planChildren(view: ChildrenView): ChildrenPlan {
   }
   planUpdates(steps, view, { acts, states })
   const nextMs = planVanished([...own.values()], view, { acts, states })
-  const sorted = states.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const sorted = states.toSorted((a, b) => (stateKey(a) < stateKey(b) ? -1 : 1))
   return { acts, states: sorted, ...(nextMs === undefined ? {} : { nextMs }) }
 }
 
@@ -120,7 +132,7 @@ function refusedState(
     const message = `${existing.kind} ${wanted.name} is being deleted; it is made again afterwards`
     return { ...state, phase: 'Waiting', reason: 'BeingDeleted', message }
   }
-  const other = view.named(wanted.name)
+  const other = view.named(wanted.kind, wanted.name)
   if (!other || (!controllerOf(other) && view.asksToBelong(other))) return undefined
   const owner = controllerOf(other)
   const belongs = owner ? `belongs to ${owner.kind} ${owner.name}` : 'belongs to nobody here'
@@ -130,7 +142,7 @@ function refusedState(
 
 /** An object that asks to belong to the application is taken over; nothing else of this name may be there. */
 function creation(wanted: WantedChild, manifest: Child, view: ChildrenView): ChildAct {
-  const isThere = view.named(wanted.name) !== undefined
+  const isThere = view.named(wanted.kind, wanted.name) !== undefined
   return { act: isThere ? 'update' : 'create', group: wanted.group, manifest, force: isThere }
 }
 
@@ -139,9 +151,18 @@ function stepOf(step: Omit<Step, 'isChanged'>, { isAsApplied }: ChildrenView): S
   const hash = appliedHash(manifest) ?? ''
   const isSame =
     appliedHash(existing) === hash &&
-    (isAsApplied(existing, hash) ||
-      (contains(existing.spec, manifest.spec) && contains(existing.metadata, manifest.metadata)))
+    (isAsApplied(existing, hash) || contains(existing, contentOf(manifest)))
   return { ...step, isChanged: !isSame }
+}
+
+/** The server may answer with another spelling of the version, and a status is its own. */
+function contentOf({
+  apiVersion: _version,
+  kind: _kind,
+  status: _status,
+  ...content
+}: Child): object {
+  return content
 }
 
 /** Updates as many groups as the policy allows; those that are not done with the last update come first. */
@@ -183,7 +204,7 @@ function planVanished(
   const { graceMs } = view.policy
   const dueMs: number[] = []
   for (const child of left) {
-    if (child.metadata.deletionTimestamp !== undefined) continue
+    if (child.metadata.deletionTimestamp !== undefined || view.keeps?.(child) === true) continue
     const group = view.groupOf(child)
     const since = vanishedAt(child)
     const sinceMs = since === undefined ? view.nowMs : Date.parse(since)
@@ -199,19 +220,26 @@ function planVanished(
     dueMs.push(endMs - view.nowMs)
     const message = `no node is in the group; its child is deleted at ${secondsText(endMs)}`
     const { name = '' } = child.metadata
-    states.push({ name: group, child: name, phase: 'Vanished', reason: 'NoNodes', message })
+    const { kind } = child
+    states.push({ name: group, child: name, kind, phase: 'Vanished', reason: 'NoNodes', message })
   }
   return dueMs.length === 0 ? undefined : Math.min(...dueMs)
 }
 
+/** Tells the states of one application apart. */
+export function stateKey({ name, kind, child }: Omit<GroupState, 'phase'>): string {
+  return `${name}/${kind}/${child}`
+}
+
 function stateOf(
-  { group, name }: WantedChild,
+  { group, kind, name }: WantedChild,
   { groups }: ChildrenView,
 ): Omit<GroupState, 'phase'> {
   const { nodes, readyNodes } = groups.get(group) ?? {}
   return {
     name: group,
     child: name,
+    kind,
     ...(nodes === undefined ? {} : { nodes }),
     ...(readyNodes === undefined ? {} : { readyNodes }),
   }
@@ -222,6 +250,6 @@ function vanishedAt({ metadata }: Child): string | undefined {
 }
 
 /** The form of metav1.Time: RFC 3339 in whole seconds. */
-function secondsText(ms: number): string {
+export function secondsText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

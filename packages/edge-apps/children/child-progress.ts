@@ -1,10 +1,11 @@
-import { isJsonObject } from '@skerry/api'
+import { isJsonObject, type JsonObject } from '@skerry/api'
 import type { Child } from './child.ts'
 
 /** Returns true once a workload runs what its spec says, with all replicas. Objects without pods are always there. */
 export function isComplete({ kind, metadata, spec = {}, status = {} }: Child): boolean {
-  if (kind !== 'Deployment' && kind !== 'StatefulSet') return true
+  if (kind !== 'Deployment' && kind !== 'StatefulSet' && kind !== 'DaemonSet') return true
   if (numberOf(status['observedGeneration']) < numberOf(metadata.generation)) return false
+  if (kind === 'DaemonSet') return areDaemonsComplete(status)
   const replicas = spec['replicas'] === undefined ? 1 : numberOf(spec['replicas'])
   const running = numberOf(status[kind === 'Deployment' ? 'availableReplicas' : 'readyReplicas'])
   const updated = numberOf(status['updatedReplicas'])
@@ -12,6 +13,14 @@ export function isComplete({ kind, metadata, spec = {}, status = {} }: Child): b
     updated >= replicas - heldBack(spec['updateStrategy'], replicas) &&
     running >= replicas &&
     numberOf(status['replicas']) <= replicas
+  )
+}
+
+function areDaemonsComplete(status: JsonObject): boolean {
+  const wanted = numberOf(status['desiredNumberScheduled'])
+  return (
+    numberOf(status['updatedNumberScheduled']) >= wanted &&
+    numberOf(status['numberAvailable']) >= wanted
   )
 }
 

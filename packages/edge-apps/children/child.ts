@@ -3,6 +3,7 @@ import { contentHash } from './content-hash.ts'
 
 /** An object that an application has in a group. */
 export interface Child extends KubeObject {
+  readonly [content: string]: unknown
   spec?: JsonObject
   status?: JsonObject
 }
@@ -14,7 +15,9 @@ export interface Refusal {
 }
 
 export interface WantedChild {
+  /** The name of its group; empty for an object that an application has once. */
   readonly group: string
+  readonly kind: string
   readonly name: string
   /** The whole object as it is applied, or why there is none. */
   readonly manifest: Child | Refusal
@@ -42,6 +45,15 @@ export function withApplied(group: string, manifest: Child): Child {
     [annotations.applied]: contentHash(manifest),
   }
   return { ...manifest, metadata: { ...metadata, annotations: known } }
+}
+
+/** Names a child among all kinds of its application. */
+export function childKey(kind: string, name: string): string {
+  return `${kind}/${name}`
+}
+
+export function keyOfChild({ kind, metadata }: Child): string {
+  return childKey(kind, metadata.name ?? '')
 }
 
 export function appliedHash({ metadata }: Child): string | undefined {

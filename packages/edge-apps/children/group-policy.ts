@@ -17,9 +17,14 @@ export interface GroupPolicy {
   readonly updatingMax: (groups: number) => number
 }
 
-export function groupPolicyOf(fields: GroupPolicyFields = {}): GroupPolicy {
+/** Fields that are omitted have these values, which differ by kind. */
+export function groupPolicyOf(
+  fields: GroupPolicyFields = {},
+  defaults: Pick<GroupPolicyFields, 'childEdits'> = {},
+): GroupPolicy {
   const { vanishedGraceSecondsDefault } = edgeAppsBounds.groupPolicy
-  const { childEdits, vanishedGraceSeconds = vanishedGraceSecondsDefault, maxUpdating } = fields
+  const { vanishedGraceSeconds = vanishedGraceSecondsDefault, maxUpdating } = fields
+  const { childEdits } = { ...defaults, ...fields }
   return {
     keepsEdits: childEdits === 'Keep',
     graceMs: vanishedGraceSeconds * 1_000,

@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import type { NodeSelectorTerm, PodSpec } from '@skerry/api'
 import { placePods } from './place-pods.ts'
 
-function place(spec: Partial<PodSpec>) {
-  return placePods({ spec: { containers: [{ name: 'c' }], ...spec } }, { hall: 'a' })
+type Place = Parameters<typeof placePods>[1]
+
+function place(spec: Partial<PodSpec>, group: Place = { nodeSelector: { hall: 'a' } }) {
+  return placePods({ spec: { containers: [{ name: 'c' }], ...spec } }, group)
 }
 
 function affinity(nodeSelectorTerms: NodeSelectorTerm[]): Partial<PodSpec> {
@@ -34,4 +36,24 @@ test('a template that can run on no node of the group is a contradiction', () =>
   )
   const other = { matchExpressions: [{ key: 'disk', operator: 'Exists' }] }
   assert.equal(place(affinity([...excluding, other])).contradiction, undefined)
+})
+
+test('requirements of a group join each alternative of the template’s affinity', () => {
+  const hall = { key: 'hall', operator: 'In', values: ['a'] }
+  const group: Place = { nodeSelector: {}, requirements: [hall] }
+  const ssd = { key: 'disk', operator: 'In', values: ['ssd'] }
+  const gpu = { key: 'gpu', operator: 'Exists' }
+  const both = affinity([{ matchExpressions: [ssd] }, { matchExpressions: [gpu] }])
+  assert.deepEqual(
+    place(both, group).template?.spec?.affinity,
+    affinity([{ matchExpressions: [ssd, hall] }, { matchExpressions: [gpu, hall] }]).affinity,
+  )
+  assert.deepEqual(
+    place({}, group).template?.spec?.affinity,
+    affinity([{ matchExpressions: [hall] }]).affinity,
+  )
+  assert.equal(
+    place({ nodeSelector: { hall: 'b' } }, group).contradiction,
+    'nodeSelector of the template asks for hall=b, which the group excludes',
+  )
 })

@@ -44,6 +44,12 @@ test('definitions go with the option, but not those of kinds that have an object
   assert.equal((await named()).length, 5)
   const taken = await definitions.get({ name: 'servicegrids.superedge.io' }, signal)
   assert.deepEqual(taken.spec.versions[0]?.subresources, { status: {} })
+  const roles = async (): Promise<string[]> =>
+    (await cluster.resource(resources.clusterRoles).list({}, signal)).items.map(
+      ({ metadata }) => metadata.name ?? '',
+    )
+  const made = ['skerry-edge-apps-edit', 'skerry-edge-apps-nodes-edit', 'skerry-edge-apps-view']
+  assert.deepEqual((await roles()).toSorted(), made)
   const grid = {
     apiVersion: 'superedge.io/v1',
     kind: 'DeploymentGrid',
@@ -54,7 +60,9 @@ test('definitions go with the option, but not those of kinds that have an object
   await removeEdgeApps({ cluster, log: silentLogger }, signal)
   const kept = ['deploymentgrids.superedge.io', 'servicegrids.superedge.io']
   await until(async () => equalJson(await named(), kept))
+  assert.deepEqual((await roles()).toSorted(), made)
   await cluster.resource(deploymentGrids).delete({ name: 'web', namespace: 'default' }, signal)
   await removeEdgeApps({ cluster, log: silentLogger }, signal)
   await until(async () => equalJson(await named(), kept.slice(1)))
+  assert.deepEqual(await roles(), [])
 })

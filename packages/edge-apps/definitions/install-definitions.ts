@@ -4,6 +4,7 @@ import type { CustomResourceDefinition } from '@skerry/api'
 import { anyObjects, ifThere, resources, type ClusterClient } from '@skerry/client'
 import { edgeAppsBounds } from '../limits-table.ts'
 import { definitionOf, ownerLabel, type DefinedKind } from './definition.ts'
+import { putAccessRoles, removeAccessRoles } from './put-access-roles.ts'
 
 export interface DefinitionDeps {
   readonly cluster: ClusterClient
@@ -15,7 +16,7 @@ export interface DefinitionDeps {
 const { lookMs, retry } = edgeAppsBounds.installDefinitions
 const definitions = resources.customResourceDefinitions
 
-/** Defines these kinds, and resolves when the server serves them all. Tries again until the signal aborts. */
+/** Defines these kinds and the roles for them, and resolves when the server serves them all. Tries again until the signal aborts. */
 export async function installDefinitions(
   kinds: readonly DefinedKind[],
   deps: DefinitionDeps,
@@ -25,6 +26,7 @@ export async function installDefinitions(
   for (;;) {
     try {
       for (const kind of kinds) await putDefinition(definitionOf(kind), deps, signal)
+      await putAccessRoles(kinds, deps, signal)
       for (const kind of kinds) await untilServed(definitionOf(kind), deps, signal)
       return
     } catch (error) {
@@ -79,13 +81,14 @@ async function untilServed(
   }
 }
 
-/** Takes the definitions of this program away, but for those that have an object: nobody's objects go silently. */
+/** Takes the definitions of this program and the roles away, but for those that have an object: nobody's objects go silently. */
 export async function removeEdgeApps(
   { cluster, log }: Pick<DefinitionDeps, 'cluster' | 'log'>,
   signal: AbortSignal,
 ): Promise<void> {
   const client = cluster.resource(definitions)
   const { items } = await client.list({ labelSelector: `${ownerLabel}=true` }, signal)
+  let left = 0
   for (const { metadata, spec } of items) {
     const { name = '', uid = '' } = metadata
     const version = spec.versions.find(({ storage }) => storage)?.name ?? ''
@@ -95,10 +98,12 @@ export async function removeEdgeApps(
     const { items: kept } = await cluster.resource(objects).list({}, signal)
     if (kept.length > 0) {
       const fields = { kind: name, objects: kept.length }
+      left += 1
       log.info('Kind stays because it has objects; delete them with --edge-apps', fields)
       continue
     }
     await ifThere(client.delete({ name, preconditions: { uid } }, signal))
     log.info('Kind taken away', { kind: name })
   }
+  if (left === 0) await removeAccessRoles({ cluster }, signal)
 }

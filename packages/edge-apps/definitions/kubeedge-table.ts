@@ -1,7 +1,107 @@
 import type { DefinedKind } from './definition.ts'
-import { fields, flag, listOf, text, textMap, texts } from './schemas.ts'
+import type { JSONSchemaProps } from '@skerry/api'
+import {
+  count,
+  fields,
+  flag,
+  groupPolicy,
+  groupStatus,
+  listOf,
+  open,
+  selectorFields,
+  text,
+  textMap,
+  texts,
+} from './schemas.ts'
 
-/** KubeEdge's groups of nodes, as of version 1.23. */
+function oneOf(...words: string[]): JSONSchemaProps {
+  return { type: 'string', enum: words }
+}
+
+const words = listOf(
+  fields({ containerName: text, operator: oneOf('add', 'remove'), value: texts }, [
+    'containerName',
+    'operator',
+  ]),
+)
+
+const overriders = fields({
+  replicas: { type: 'integer' },
+  imageOverriders: listOf(
+    fields(
+      {
+        predicate: fields({ path: text }, ['path']),
+        component: oneOf('Registry', 'Repository', 'Tag'),
+        operator: oneOf('add', 'remove', 'replace'),
+        value: text,
+      },
+      ['component', 'operator'],
+    ),
+  ),
+  envOverriders: listOf(
+    fields(
+      { containerName: text, operator: oneOf('add', 'remove', 'replace'), value: listOf(open) },
+      ['containerName', 'operator'],
+    ),
+  ),
+  commandOverriders: words,
+  argsOverriders: words,
+  resourcesOverriders: listOf(
+    fields({ containerName: text, value: open }, ['containerName', 'value']),
+  ),
+})
+
+const edgeApplication: DefinedKind = {
+  group: 'apps.kubeedge.io',
+  version: 'v1alpha1',
+  kind: 'EdgeApplication',
+  plural: 'edgeapplications',
+  shortNames: ['eapp'],
+  scope: 'Namespaced',
+  spec: fields(
+    {
+      workloadTemplate: fields({ manifests: listOf(open) }),
+      workloadScope: fields({
+        targetNodeGroups: listOf(fields({ name: text, overriders }, ['name'])),
+        targetNodeLabels: listOf(fields({ labelSelector: fields(selectorFields), overriders })),
+      }),
+      groupPolicy: {
+        ...groupPolicy,
+        properties: {
+          ...groupPolicy.properties,
+          kindsPerGroup: listOf(oneOf('Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob')),
+        },
+      },
+    },
+    ['workloadScope'],
+  ),
+  status: fields({
+    ...groupStatus,
+    workloadStatus: listOf(
+      fields(
+        {
+          identifier: fields(
+            {
+              ordinal: { ...count, minimum: 0 },
+              group: text,
+              version: text,
+              kind: text,
+              resource: text,
+              namespace: text,
+              name: text,
+            },
+            ['ordinal'],
+          ),
+          conditions: oneOf('Processing', 'Available'),
+        },
+        ['identifier'],
+      ),
+    ),
+  }),
+  columns: [['AGE', 'date', '.metadata.creationTimestamp']],
+}
+
+/** KubeEdge's groups of nodes and its applications, as of version 1.23. */
 export const kubeedgeKinds: readonly DefinedKind[] = Object.freeze([
   {
     group: 'apps.kubeedge.io',
@@ -26,4 +126,5 @@ export const kubeedgeKinds: readonly DefinedKind[] = Object.freeze([
     }),
     columns: [['AGE', 'date', '.metadata.creationTimestamp']],
   } as const,
+  edgeApplication,
 ])

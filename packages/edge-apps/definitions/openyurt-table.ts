@@ -1,7 +1,86 @@
 import type { DefinedKind } from './definition.ts'
-import { count, fields, flag, listOf, open, taint, text, textMap, texts } from './schemas.ts'
+import {
+  count,
+  fields,
+  flag,
+  groupPolicy,
+  groupStatus,
+  listOf,
+  open,
+  selectorFields,
+  taint,
+  text,
+  textMap,
+  texts,
+} from './schemas.ts'
 
-/** OpenYurt's pools of nodes. Everything about its own hubs on nodes is accepted, and has no effect. */
+const chosenPools = { nodepoolSelector: fields(selectorFields), pools: texts } as const
+const workload = fields({ metadata: open, spec: open }, ['spec'])
+const any = Object.freeze({ 'x-kubernetes-preserve-unknown-fields': true })
+
+const yurtAppSet: DefinedKind = {
+  group: 'apps.openyurt.io',
+  version: 'v1beta1',
+  kind: 'YurtAppSet',
+  plural: 'yurtappsets',
+  shortNames: ['yas'],
+  scope: 'Namespaced',
+  spec: fields(
+    {
+      ...chosenPools,
+      workload: fields(
+        {
+          workloadTemplate: fields({ deploymentTemplate: workload, statefulSetTemplate: workload }),
+          workloadTweaks: listOf(
+            fields(
+              {
+                ...chosenPools,
+                tweaks: fields({
+                  replicas: count,
+                  containerImages: listOf(
+                    fields({ name: text, targetImage: text }, ['name', 'targetImage']),
+                  ),
+                  patches: listOf(
+                    fields(
+                      {
+                        path: text,
+                        operation: { type: 'string', enum: ['add', 'remove', 'replace'] },
+                        value: any,
+                      },
+                      ['operation', 'path'],
+                    ),
+                  ),
+                }),
+              },
+              ['tweaks'],
+            ),
+          ),
+        },
+        ['workloadTemplate'],
+      ),
+      revisionHistoryLimit: { ...count, minimum: 0 },
+      groupPolicy,
+    },
+    ['workload'],
+  ),
+  status: fields({
+    ...groupStatus,
+    collisionCount: count,
+    currentRevision: text,
+    conditions: listOf(open),
+    readyWorkloads: count,
+    updatedWorkloads: count,
+    totalWorkloads: count,
+  }),
+  columns: [
+    ['TOTAL', 'integer', '.status.totalWorkloads'],
+    ['READY', 'integer', '.status.readyWorkloads'],
+    ['UPDATED', 'integer', '.status.updatedWorkloads'],
+    ['AGE', 'date', '.metadata.creationTimestamp'],
+  ],
+}
+
+/** OpenYurt's pools of nodes and its applications. Everything about its own hubs on nodes is accepted, and has no effect. */
 export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
   {
     group: 'apps.openyurt.io',
@@ -31,4 +110,5 @@ export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
       ['AGE', 'date', '.metadata.creationTimestamp'],
     ],
   } as const,
+  yurtAppSet,
 ])

@@ -53,6 +53,7 @@ export const groupStatus: Readonly<Record<string, JSONSchemaProps>> = Object.fre
     fields({
       name: text,
       child: text,
+      kind: text,
       phase: text,
       reason: text,
       message: text,
@@ -62,11 +63,15 @@ export const groupStatus: Readonly<Record<string, JSONSchemaProps>> = Object.fre
   ),
 })
 
-export const labelSelector: JSONSchemaProps = fields({
+export const selectorFields: Readonly<Record<string, JSONSchemaProps>> = Object.freeze({
   matchLabels: textMap,
   matchExpressions: listOf(
     fields({ key: text, operator: text, values: texts }, ['key', 'operator']),
   ),
+})
+
+export const labelSelector: JSONSchemaProps = fields({
+  ...selectorFields,
   /** It has no effect in SuperEdge, and none here. */
   annotations: textMap,
 })

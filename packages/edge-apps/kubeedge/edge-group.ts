@@ -32,7 +32,7 @@ const edgeGroups: KnownResource<EdgeGroup> = Object.freeze({
 })
 
 /** KubeEdge's words. */
-const edgeGroupWords = Object.freeze({
+export const edgeGroupWords = Object.freeze({
   belongsTo: 'apps.kubeedge.io/belonging-to',
   zone: 'topology.kubernetes.io/zone',
 })

@@ -18,7 +18,7 @@ export interface NodePool extends KubeObject {
   }
 }
 
-const nodePools: KnownResource<NodePool> = Object.freeze({
+export const nodePools: KnownResource<NodePool> = Object.freeze({
   group: 'apps.openyurt.io',
   version: 'v1beta2',
   resource: 'nodepools',
@@ -27,7 +27,7 @@ const nodePools: KnownResource<NodePool> = Object.freeze({
 })
 
 /** The label of a node by which it joins a pool. */
-const joins = 'apps.openyurt.io/nodepool'
+export const joins = 'apps.openyurt.io/nodepool'
 
 export const nodePoolKind: NodeSetKind<NodePool> = {
   name: 'nodepool-controller',

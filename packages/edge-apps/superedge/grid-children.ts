@@ -74,6 +74,7 @@ function wantedChild(
   const [fault] = check(name)
   const refused = (reason: string, message: string): WantedChild => ({
     group: group.name,
+    kind: kind.kind,
     name,
     manifest: { reason, message },
   })
@@ -81,9 +82,9 @@ function wantedChild(
   const found = templateOf(grid, group.name)
   if ('message' in found) return refused(found.reason, found.message)
   const { template, ...spec } = found.spec
-  const { contradiction, template: placed } = placePods(withoutHash(template), group.nodeSelector)
+  const { contradiction, template: placed } = placePods(withoutHash(template), group)
   if (placed === undefined) return refused('Contradiction', contradiction)
-  const hash = hashOf(withoutHash(template), world.child(name))
+  const hash = hashOf(withoutHash(template), world.named(kind.kind, name))
   const { metadata } = placed
   const labelled = { ...metadata, labels: { ...metadata?.labels, [gridLabels.hash]: hash } }
   const manifest = {
@@ -92,7 +93,12 @@ function wantedChild(
     metadata: childMetadata(grid, name),
     spec: { ...spec, template: { ...placed, metadata: labelled } },
   }
-  return { group: group.name, name, manifest: withApplied(group.name, manifest) }
+  return {
+    group: group.name,
+    kind: kind.kind,
+    name,
+    manifest: withApplied(group.name, manifest),
+  }
 }
 
 /** The grid's labels and two of its own; the grid's annotations stay with it. */

@@ -15,7 +15,7 @@ import { gridLabels, serviceGrids, type ServiceGrid } from './grid.ts'
 export const serviceGridKind: AppKind<ServiceGrid> = {
   controller: 'service-grid-controller',
   resource: serviceGrids,
-  children: anyChildren(resources.services),
+  children: [anyChildren(resources.services)],
   nodeKeys: () => [],
   read: readServiceGrid,
   refusedReason: errorOf,
@@ -36,7 +36,9 @@ function readServiceGrid(grid: ServiceGrid): AppReading {
   return {
     groups: [],
     ...(problem ? { problem } : {}),
-    wanted: problem ? [] : [{ group: '', name, manifest: withApplied('', manifest) }],
+    wanted: problem
+      ? []
+      : [{ group: '', kind: 'Service', name, manifest: withApplied('', manifest) }],
     policy: groupPolicyOf(groupPolicy),
     asksToBelong: ({ metadata }) => metadata.labels?.[gridLabels.selector] === grid.metadata.name,
     groupOf: () => undefined,

@@ -1,5 +1,11 @@
 import { isJsonObject, type JsonObject } from '@skerry/api'
-import { anyChildren, type AppKind, type StatusView } from '../children/app-kind.ts'
+import {
+  anyChildren,
+  type AppKind,
+  type CommonSpec,
+  type StatusView,
+} from '../children/app-kind.ts'
+import type { WantedChild } from '../children/child.ts'
 import { deploymentGrids, statefulSetGrids, type WorkloadGrid } from './grid.ts'
 import { readGrid } from './grid-children.ts'
 import { resources } from '@skerry/client'
@@ -8,9 +14,10 @@ import { resources } from '@skerry/client'
 export const deploymentGridKind: AppKind<WorkloadGrid> = {
   controller: 'deployment-grid-controller',
   resource: deploymentGrids,
-  children: anyChildren(resources.deployments),
+  children: [anyChildren(resources.deployments)],
   nodeKeys: ({ spec }) => [spec?.gridUniqKey ?? ''],
   read: (grid, world) => readGrid(grid, world, { kind: 'Deployment', gridText: 'deployment-grid' }),
+  common: commonOfGrid,
   statusOf: (_grid, view) => statesOf(view, deploymentState),
 }
 
@@ -18,11 +25,18 @@ export const deploymentGridKind: AppKind<WorkloadGrid> = {
 export const statefulSetGridKind: AppKind<WorkloadGrid> = {
   controller: 'statefulset-grid-controller',
   resource: statefulSetGrids,
-  children: anyChildren(resources.statefulSets),
+  children: [anyChildren(resources.statefulSets)],
   nodeKeys: ({ spec }) => [spec?.gridUniqKey ?? ''],
   read: (grid, world) =>
     readGrid(grid, world, { kind: 'StatefulSet', gridText: 'statefulset-grid' }),
+  common: commonOfGrid,
   statusOf: (_grid, view) => statesOf(view, (status) => status),
+}
+
+function commonOfGrid({ spec = {} }: WorkloadGrid, { group }: WantedChild): CommonSpec {
+  const name = spec.templates?.[group] || spec.defaultTemplateName || 'default'
+  const why = name === 'default' ? 'the grid' : `the template "${name}" of spec.templatePool`
+  return { spec: spec.template, why }
 }
 
 function statesOf(

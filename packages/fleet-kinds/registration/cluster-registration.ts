@@ -1,6 +1,7 @@
 import {
   checkDnsLabel,
   fieldInvalid,
+  fieldNotSupported,
   fieldRequired,
   type AnyObject,
   type KubeObject,
@@ -50,6 +51,8 @@ export interface ClusterRegistrationSpec extends AgentWay, AgentPlace {
   hubMayRemove?: boolean
   /** Whether the agent may register groups of its nodes as virtual clusters, and apply their Works. */
   virtualClusters?: boolean
+  /** The systems whose applications in groups of nodes the agent serves in the cluster. If omitted, none. */
+  edgeApps?: string[]
 }
 
 export interface ClusterRegistrationStatus {
@@ -73,6 +76,9 @@ export const registrationResource: TypedResource<ClusterRegistration> = Object.f
 
 const { ttlSecondsMax, nameCharsMax } = fleetKindsBounds.clusterRegistration
 
+/** The systems whose applications an agent can serve. */
+const edgeSystemNames: readonly string[] = Object.freeze(['superedge', 'kubeedge', 'openyurt'])
+
 const text: Schema = { type: 'string' }
 const texts: Schema = { type: 'array', items: text }
 const schemaPrefix = 'io.skerry.hub.v1alpha1'
@@ -95,6 +101,7 @@ const spec: Schema = {
     allowDials: texts,
     applyWorks: { type: 'boolean' },
     virtualClusters: { type: 'boolean' },
+    edgeApps: texts,
     hubMayRemove: { type: 'boolean' },
     proxy: text,
     proxyCredentials: { type: 'boolean' },
@@ -191,6 +198,10 @@ export function registrationCauses({ spec: asked }: ClusterRegistration): Status
     if (parseAllowedDial(dial)) continue
     const why = 'must be <address>[/<bits>]:<port>, such as 10.0.0.0/24:22'
     causes.push(fieldInvalid(`spec.allowDials[${at}]`, dial, why))
+  }
+  for (const [at, system] of (asked.edgeApps ?? []).entries()) {
+    if (edgeSystemNames.includes(system)) continue
+    causes.push(fieldNotSupported(`spec.edgeApps[${at}]`, system, edgeSystemNames))
   }
   causes.push(...wayCauses(asked), ...placeCauses(asked))
   return causes

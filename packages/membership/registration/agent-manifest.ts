@@ -13,11 +13,22 @@ import {
   serviceRules,
   type ImpersonationPolicy,
 } from '../rights/impersonation-policy.ts'
+import { edgeAppsRules } from '../rights/edge-apps-rules.ts'
 import { workRules } from '../rights/work-rules.ts'
 import { agentNamespace, agentObjectName, removalRights } from './agent-removal.ts'
 
+/** The changes that an agent makes in its cluster. */
+interface ManifestDuties {
+  /** Whether the agent applies the hub's Works. */
+  readonly appliesWorks: boolean
+  /** The systems whose applications in groups of nodes the agent serves. Default: none. */
+  readonly edgeApps?: readonly string[]
+  /** Whether groups of its nodes are virtual clusters; default: no. */
+  readonly hasVirtualClusters?: boolean
+}
+
 /** The configuration of one agent of one cluster. */
-export interface AgentManifestOptions {
+export interface AgentManifestOptions extends ManifestDuties {
   readonly cluster: string
   /** The hub's URL, https://host:port. */
   readonly server: string
@@ -28,10 +39,6 @@ export interface AgentManifestOptions {
   readonly policy: ImpersonationPolicy
   /** The services that the hub may reach. */
   readonly services: readonly AllowedService[]
-  /** Whether the agent applies the hub's Works. */
-  readonly appliesWorks: boolean
-  /** Whether groups of its nodes are virtual clusters; default: no. */
-  readonly hasVirtualClusters?: boolean
   /** Rights of the hub itself. Default: none. */
   readonly hub?: HubRights
   /** The way to the hub. Default: direct, or as the environment sets it. */
@@ -86,15 +93,18 @@ export function agentManifest(options: AgentManifestOptions): AnyObject[] {
 }
 
 function clusterRights({
+  cluster,
   policy,
   services,
   appliesWorks,
+  edgeApps = [],
   hasVirtualClusters = false,
 }: AgentManifestOptions): AnyObject[] {
   const metadata = { name, labels: { ...labels } }
   const finding = services.length === 0 ? [] : serviceRules
   const writing = appliesWorks || hasVirtualClusters ? workRules : []
   const rules = [...impersonationRules(policy), ...reportingRules, ...finding, ...writing]
+  rules.push(...edgeAppsRules(edgeApps, cluster))
   return [
     { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules },
     {
@@ -211,6 +221,7 @@ function agentArguments(options: AgentManifestOptions): string[] {
     ...flags('allow-dial', options.hub?.dials),
     ...(options.appliesWorks ? ['--apply-works'] : []),
     ...(options.hasVirtualClusters === true ? ['--virtual-clusters'] : []),
+    ...((options.edgeApps ?? []).length > 0 ? [`--edge-apps=${options.edgeApps?.join(',')}`] : []),
     ...placeArguments(options.place ?? {}),
     ...podWay(options.way ?? {}).args,
   ]

@@ -5,7 +5,6 @@ import type { AnyObject } from '@skerry/api'
 import type { Cluster } from '@skerry/fleet-kinds'
 import type { OverridePolicy, Overriders } from '@skerry/karmada-kinds'
 import { OverrideError, applyOverrides } from './apply-overrides.ts'
-import { parseImage, printImage } from './image-reference.ts'
 import { overrideObject } from './override-object.ts'
 
 const cluster: Cluster = {
@@ -189,24 +188,4 @@ test('whatever a policy of a namespace does, the identity of an object stays as 
     }),
     { numRuns: 2_000 },
   )
-})
-
-test('an image is printed as it was read, and no text takes long to refuse', () => {
-  const part = fc.stringMatching(/^[a-z0-9]{1,9}([._-][a-z0-9]{1,9}){0,3}$/)
-  const registry = fc.oneof(
-    fc.constant(''),
-    fc
-      .tuple(fc.stringMatching(/^[a-z0-9]{1,9}$/), fc.nat(65_535))
-      .map(([host, port]) => `${host}.example:${port}/`),
-  )
-  const tag = fc.oneof(fc.constant(''), fc.stringMatching(/^:[\w][\w.-]{0,20}$/))
-  fc.assert(
-    fc.property(registry, part, tag, (host, name, version) => {
-      const image = `${host}${name}${version}`
-      assert.equal(printImage(parseImage(image)), image)
-    }),
-  )
-  for (const repeated of ['a', 'a.', 'a-', 'a_', 'a/', '-', '0:', '[:']) {
-    assert.throws(() => parseImage(`${repeated.repeat(20_000)}!`), RangeError)
-  }
 })

@@ -1,8 +1,6 @@
-import { isJsonObject, memberOf, type AnyObject } from '@skerry/api'
+import { changeImage, isJsonObject, memberOf, type AnyObject } from '@skerry/api'
 import { objectsAt, textAt } from '@skerry/fleet-kinds'
 import type { ImageOverrider } from '@skerry/karmada-kinds'
-import { imageParts } from './image-parts-table.ts'
-import { parseImage, printImage } from './image-reference.ts'
 import type { OverridePatch } from './patch-document.ts'
 import { podContainersPath } from './pod-containers.ts'
 
@@ -26,22 +24,9 @@ function patchAt(path: string, image: string, overrider: ImageOverrider): Overri
   return { operator: 'replace', path, value: overridden(image, overrider) }
 }
 
-function overridden(image: string, { component, operator, value = '' }: ImageOverrider): string {
-  const part = imageParts[component]
-  const parsed = readable(image)
-  switch (operator) {
-    case 'add':
-      return printImage(part.set(parsed, part.get(parsed) + value))
-    case 'replace':
-      return printImage(part.set(parsed, value))
-    case 'remove':
-      return printImage(part.remove(parsed))
-  }
-}
-
-function readable(image: string) {
+function overridden(image: string, overrider: ImageOverrider): string {
   try {
-    return parseImage(image)
+    return changeImage(image, overrider)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new Error(`failed to parse image value(${image}), error: ${error.message}`, {

@@ -43,6 +43,7 @@ export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFl
   sitePort: number | undefined
   applyWorks: boolean | undefined
   virtualClusters: boolean | undefined
+  edgeApps: string[] | undefined
 }
 
 /** Asks the hub for a registration and prints what the edge has to run. */
@@ -102,6 +103,7 @@ async function register(
       allowDials: options.allowDial,
       applyWorks: options.applyWorks === true,
       virtualClusters: options.virtualClusters === true,
+      ...(options.edgeApps === undefined ? {} : { edgeApps: options.edgeApps }),
       ...(image === undefined ? {} : { image }),
       ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
       proxyCredentials: options.proxyCredentials === true,

@@ -3,8 +3,15 @@ import { placeArguments } from '@skerry/fleet-kinds'
 import { toLineProxy, whyNoLineProxy } from '../../program/line-proxy.ts'
 import { placeOf, type PlaceFlags } from '../../agent/place-options.ts'
 
+/** The changes that the site's agent makes in its cluster. */
+interface DutyWords {
+  readonly applyWorks: boolean | undefined
+  readonly virtualClusters: boolean | undefined
+  readonly edgeApps: string[] | undefined
+}
+
 /** The words of a join command that say what the new site's agent lets through and applies. */
-export interface SiteWordsOptions extends PlaceFlags {
+export interface SiteWordsOptions extends DutyWords, PlaceFlags {
   readonly manifest: boolean | undefined
   readonly image: string | undefined
   readonly sitePort: number | undefined
@@ -15,8 +22,6 @@ export interface SiteWordsOptions extends PlaceFlags {
   readonly allowGroup: readonly string[]
   readonly allowMasters: boolean | undefined
   readonly allowService: readonly string[]
-  readonly applyWorks: boolean | undefined
-  readonly virtualClusters: boolean | undefined
 }
 
 /** Returns the options of `skerry machine join-site` for the way of the machine, and for its port. */
@@ -57,6 +62,7 @@ export function siteWords(options: SiteWordsOptions): string[] {
     ...placeArguments(placeOf(options)),
     ...(options.applyWorks === true ? ['--apply-works'] : []),
     ...(options.virtualClusters === true ? ['--virtual-clusters'] : []),
+    ...(options.edgeApps === undefined ? [] : ['--edge-apps', options.edgeApps.join(',')]),
   ]
   // The unit of the site takes its options from a file that is split at spaces.
   const odd = words.find((word) => !/^[\w.,:/@=+-]+$/.test(word))

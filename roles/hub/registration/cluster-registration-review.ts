@@ -94,6 +94,8 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
   ]
   const works = spec.applyWorks === true ? ' --apply-works' : ''
   const virtual = spec.virtualClusters === true ? ' --virtual-clusters' : ''
+  const systems = spec.edgeApps ?? []
+  const apps = systems.length > 0 ? ` --edge-apps ${quoted(systems.join(','))}` : ''
   const flags = [
     ['--hub', server],
     ['--name', spec.clusterName],
@@ -104,7 +106,7 @@ function agentCommand(spec: ClusterRegistrationSpec, { server, caHash }: Created
   const words = flags.map(([flag, value = '']) => `${flag} ${quoted(value)}`)
   const place = placeArguments(spec).map((word) => ` ${quoted(word)}`)
   const way = wayArguments(spec).map((word) => ` ${word}`)
-  return `skerry agent ${words.join(' ')}${works}${virtual}${place.join('')}${way.join('')}`
+  return `skerry agent ${words.join(' ')}${works}${virtual}${apps}${place.join('')}${way.join('')}`
 }
 
 function quoted(text: string): string {
@@ -122,6 +124,7 @@ async function manifestText(spec: ClusterRegistrationSpec, created: Created): Pr
     image: spec.image ?? agentImageReference,
     policy: policyOf(spec),
     appliesWorks: spec.applyWorks === true,
+    edgeApps: spec.edgeApps ?? [],
     hasVirtualClusters: spec.virtualClusters === true,
     way: spec,
     place: spec,

@@ -1,4 +1,4 @@
-import { propagationBounds } from '../limits-table.ts'
+import { apiBounds } from './limits-table.ts'
 
 /** An image as overrides take it apart; parts that are empty are not there. */
 export interface ImageReference {
@@ -9,7 +9,7 @@ export interface ImageReference {
   readonly digest: string
 }
 
-const { nameLengthMax } = propagationBounds.imageReference
+const { nameLengthMax } = apiBounds.imageReference
 const tag = String.raw`[\w][\w.-]{0,127}`
 const digest = String.raw`[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}`
 const label = '(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)'

@@ -1,0 +1,118 @@
+import {
+  changeImage,
+  cloneJson,
+  isJsonObject,
+  type ImageChange,
+  type JsonObject,
+} from '@skerry/api'
+import type { ManifestKind } from '../children/manifest-kinds-table.ts'
+import type { EnvOverrider, Overriders, WordsOverrider } from './edge-application.ts'
+
+/**
+ * Returns the manifest with the differences of a group. Throws RangeError if an image cannot be read, or if a path leads to
+ * no image.
+ */
+export function withOverriders(
+  original: JsonObject,
+  { podTemplate, hasReplicas = false }: ManifestKind,
+  overriders: Overriders,
+): JsonObject {
+  const manifest = cloneJson(original)
+  const { replicas } = overriders
+  if (replicas !== undefined && hasReplicas && isJsonObject(manifest['spec'])) {
+    manifest['spec']['replicas'] = replicas
+  }
+  const containers = podTemplate ? containersAt(manifest, podTemplate) : []
+  for (const { predicate, ...change } of overriders.imageOverriders ?? []) {
+    if (predicate) changeImageAt(manifest, predicate.path, change)
+    else for (const each of containers) changeImageOf(each, 'image', change)
+  }
+  for (const each of overriders.envOverriders ?? []) {
+    forNamed(containers, each, (container) =>
+      setList(container, 'env', changedEnv(container, each)),
+    )
+  }
+  for (const field of ['command', 'args'] as const) {
+    for (const each of overriders[`${field}Overriders`] ?? []) {
+      forNamed(containers, each, (container) =>
+        setList(container, field, changedWords(container[field], each)),
+      )
+    }
+  }
+  for (const each of overriders.resourcesOverriders ?? []) {
+    forNamed(containers, each, (container) => (container['resources'] = cloneJson(each.value)))
+  }
+  return manifest
+}
+
+/** Returns the containers and init containers below a template of pods. */
+function containersAt(manifest: JsonObject, podTemplate: readonly string[]): JsonObject[] {
+  let found: unknown = manifest
+  for (const step of [...podTemplate, 'spec']) found = isJsonObject(found) ? found[step] : undefined
+  if (!isJsonObject(found)) return []
+  return [...listOf(found['containers']), ...listOf(found['initContainers'])].filter(isJsonObject)
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function forNamed(
+  containers: readonly JsonObject[],
+  { containerName }: { readonly containerName: string },
+  change: (container: JsonObject) => void,
+): void {
+  for (const each of containers) if (each['name'] === containerName) change(each)
+}
+
+/** An empty list is the same as none. */
+function setList(container: JsonObject, field: string, items: readonly unknown[]): void {
+  if (items.length === 0) delete container[field]
+  else container[field] = [...items]
+}
+
+function changedWords(
+  current: unknown,
+  { operator, value = [] }: WordsOverrider,
+): readonly unknown[] {
+  const words = listOf(current)
+  if (operator === 'add') return [...words, ...value]
+  const gone: ReadonlySet<unknown> = new Set(value)
+  return words.filter((word) => !gone.has(word))
+}
+
+function changedEnv(container: JsonObject, { operator, value = [] }: EnvOverrider): JsonObject[] {
+  const env = listOf(container['env']).filter(isJsonObject)
+  if (operator === 'add') return [...env, ...value]
+  const named = new Map(value.map((each) => [each['name'], each]))
+  if (operator === 'remove') return env.filter(({ name }) => !named.has(name))
+  const known = new Set(env.map(({ name }) => name))
+  const added = value.filter(({ name }) => !known.has(name))
+  return [...env.map((each) => named.get(each['name']) ?? each), ...added]
+}
+
+function changeImageOf(owner: JsonObject, field: string, change: ImageChange): void {
+  const image = owner[field]
+  if (typeof image !== 'string') throw new RangeError(`there is no image at "${field}"`)
+  try {
+    owner[field] = changeImage(image, change)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new RangeError(`image "${image}" cannot be changed: ${error.message}`, { cause: error })
+  }
+}
+
+/** Steps are taken literally: nothing is escaped in them. */
+function changeImageAt(manifest: JsonObject, path: string, change: ImageChange): void {
+  const steps = path.replace(/^\/+|\/+$/g, '').split('/')
+  const field = steps.pop() ?? ''
+  let found: unknown = manifest
+  for (const step of steps) {
+    if (Array.isArray(found)) found = /^\d{1,4}$/.test(step) ? found[Number(step)] : undefined
+    else found = isJsonObject(found) && Object.hasOwn(found, step) ? found[step] : undefined
+  }
+  if (!isJsonObject(found) || !Object.hasOwn(found, field)) {
+    throw new RangeError(`there is no image at "${path}"`)
+  }
+  changeImageOf(found, field, change)
+}

@@ -1,0 +1,138 @@
+import { resources } from '@skerry/client'
+import { anyChildren, type AppKind, type StatusView } from '../children/app-kind.ts'
+import type { Child } from '../children/child.ts'
+import { secondsText } from '../children/child-plan.ts'
+import { poolOf, readAppSet } from './app-set-children.ts'
+import { revisionsOf } from './app-set-revisions.ts'
+import { joins, nodePools } from './node-pool.ts'
+import { appSetWords, yurtAppSets, type AppSetCondition, type YurtAppSet } from './yurt-app-set.ts'
+
+export const yurtAppSetKind: AppKind<YurtAppSet> = {
+  controller: 'yurtappset-controller',
+  resource: yurtAppSets,
+  children: [
+    anyChildren(resources.deployments),
+    anyChildren(resources.statefulSets),
+    anyChildren(resources.controllerRevisions),
+  ],
+  nodeKeys: () => [joins],
+  sources: [nodePools],
+  read: readAppSet,
+  common: ({ spec }, { kind }) => {
+    const { deploymentTemplate, statefulSetTemplate } = spec?.workload?.workloadTemplate ?? {}
+    const template = kind === 'StatefulSet' ? statefulSetTemplate : deploymentTemplate
+    return template && { spec: template.spec, why: 'spec.workload.workloadTweaks' }
+  },
+  statusOf,
+}
+
+function statusOf(app: YurtAppSet, view: StatusView): Record<string, unknown> {
+  const workloads = view.children.filter(({ kind }) => kind !== 'ControllerRevision')
+  const currentRevision = revisionsOf(app, view.children).current
+  const ready = workloads.filter(({ status = {} }) =>
+    areEqual(status['readyReplicas'], status['replicas']),
+  )
+  const updated = workloads.filter(
+    ({ metadata, status = {} }) =>
+      metadata.labels?.[appSetWords.revision] === currentRevision &&
+      areEqual(status['updatedReplicas'], status['replicas']),
+  )
+  const conditions = [
+    poolFound(view),
+    ...dispatched(view),
+    ...updates(app, view, { workloads, currentRevision }),
+    readiness(workloads.length, ready.length),
+  ]
+  return {
+    collisionCount: 0,
+    currentRevision,
+    conditions: conditions.map((each) => timed(each, app, view)),
+    readyWorkloads: ready.length,
+    updatedWorkloads: updated.length,
+    totalWorkloads: workloads.length,
+  }
+}
+
+/** Servers leave a number out that is 0. */
+function areEqual(a: unknown, b: unknown): boolean {
+  return (a ?? 0) === (b ?? 0)
+}
+
+/** The groups that have nodes or not, but for those that have vanished. */
+function chosen({ states }: StatusView): string[] {
+  return states
+    .filter(({ name, phase }) => name !== '' && phase !== 'Vanished')
+    .map(({ name }) => name)
+}
+
+function poolFound(view: StatusView): AppSetCondition {
+  const pools = chosen(view)
+  if (pools.length === 0) {
+    const message = 'There are no matched nodepools for YurtAppSet'
+    return { type: 'PoolFound', status: 'False', reason: 'NoFindPools', message }
+  }
+  const message = `There are ${pools.length} matched nodepools: [${pools.join(' ')}]`
+  return { type: 'PoolFound', status: 'True', reason: 'FindPools', message }
+}
+
+function dispatched(view: StatusView): AppSetCondition[] {
+  const pools = chosen(view)
+  if (pools.length === 0) return []
+  const type = 'AppDispatched'
+  const present = new Set(view.children.map(poolOf))
+  const missing = view.states.find(
+    ({ name, phase }) => phase === 'Refused' && pools.includes(name) && !present.has(name),
+  )
+  if (!missing) {
+    return [{ type, status: 'True', message: 'All expected workloads are created successfully' }]
+  }
+  const message = `${missing.name}: ${missing.message ?? ''}`
+  return [{ type, status: 'False', reason: 'CreateWorkloadError', message }]
+}
+
+/** OpenYurt shows it with the first change of the workload. */
+function updates(
+  { status }: YurtAppSet,
+  { states }: StatusView,
+  { workloads, currentRevision }: { workloads: readonly Child[]; currentRevision: string },
+): AppSetCondition[] {
+  const type = 'AppUpdated'
+  const refused = states.find(
+    ({ child, phase }) =>
+      phase === 'Refused' && workloads.some(({ metadata }) => metadata.name === child),
+  )
+  if (refused) {
+    const message = `${refused.name}: ${refused.message ?? ''}`
+    return [{ type, status: 'False', reason: 'UpdateWorkloadError', message }]
+  }
+  const old = workloads.filter(
+    ({ metadata }) => metadata.labels?.[appSetWords.revision] !== currentRevision,
+  )
+  const isKnown = status?.conditions?.some((each) => each.type === type) === true
+  const isUpdated = states.some(({ name, reason }) => name !== '' && reason === 'Updated')
+  if (!isKnown && !isUpdated && old.length === 0) return []
+  if (old.length === 0) {
+    return [{ type, status: 'True', message: 'All expected workloads are updated successfully' }]
+  }
+  const message = `${old.length} of ${workloads.length} workloads have an older revision`
+  return [{ type, status: 'False', reason: 'WorkloadsWaiting', message }]
+}
+
+function readiness(total: number, ready: number): AppSetCondition {
+  const type = 'AppReady'
+  if (total === 0) return { type, status: 'False', reason: 'NoWorkloadFound' }
+  if (total === ready) return { type, status: 'True', reason: 'AllWorkloadsReady' }
+  return { type, status: 'False', reason: 'NotAllWorkloadsReady' }
+}
+
+/** A condition keeps the time at which its status was another one last. */
+function timed(
+  condition: AppSetCondition,
+  { status }: YurtAppSet,
+  { nowMs }: StatusView,
+): AppSetCondition {
+  const known = status?.conditions?.find(({ type }) => type === condition.type)
+  const isSame = known?.status === condition.status && known.lastTransitionTime !== undefined
+  const lastTransitionTime = isSame ? known.lastTransitionTime : secondsText(nowMs)
+  return { ...condition, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) }
+}
