@@ -279,7 +279,7 @@ async function hasTemplate(cluster: ClusterOnHosts): Promise<void> {
 async function grows(cluster: ClusterOnHosts, places: Places): Promise<void> {
   const [node] = places.late
   assert.ok(node)
-  assert.deepEqual(await whoAnswers(node.host, service), ['none: ECONNREFUSED'])
+  assert.deepEqual(await whoAnswers(node.host, service), ['nobody: ECONNREFUSED'])
   await label(cluster, places, 'late')
   await untilRolledOut(cluster, 'late')
   const pods = await podsOf(cluster, places.late)

@@ -17,7 +17,7 @@ const ask = async () => {
 (async () => {
   const answers = new Set()
   for (let time = 0; time < Number(times); time++) {
-    answers.add(await ask().catch((error) => 'none: ' + (error.cause?.code ?? error.code ?? error.name)))
+    answers.add(await ask().catch((error) => 'nobody: ' + (error.cause?.code ?? error.code ?? error.name)))
   }
   process.stdout.write(JSON.stringify([...answers].sort()))
 })()
@@ -28,7 +28,7 @@ const questions = 16
 
 /**
  * Returns who answers at a name of the cluster's DNS when a program on this node asks, each once and in order. A question
- * without an answer counts as `none: <reason>`.
+ * without an answer counts as `nobody: <reason>`.
  */
 export async function whoAnswers(node: TestHost, name: string, port = 80): Promise<string[]> {
   const { stdout, stderr } = await node.run(
