@@ -32,6 +32,7 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
     removesNode(all, before[1] ?? []),
   )
   await t.test('the same machine joins again under its name, with its taint', () => joinsAgain(all))
+  await t.test('changed labels, taints and files reach the machines', () => changesFields(all))
   await t.test('a deletion leaves nothing on the machines', async () => {
     await deletesEdge(tab, { namespace, name })
     const gone = ['wait', '--for=delete', 'edgecluster', name, '-n', namespace]
@@ -262,6 +263,34 @@ async function joinsAgain({ hub, first, second, nodeName }: Story): Promise<void
   assert.equal(await hub.siteKubectl('get', 'node', nodeName, path), 'example.com/video ')
   const masters = ['get', 'nodes', '-l', 'node-role.kubernetes.io/control-plane', '-o', 'name']
   assert.equal((await hub.siteKubectl(...masters)).trim().split('\n').length, 1)
+}
+
+async function changesFields({ hub, first, second, nodeName }: Story): Promise<void> {
+  const machines = [
+    { addresses: [first.address], role: 'Master', credentials: { name: `${name}-ssh` } },
+    {
+      addresses: [second.address],
+      user: 'keeper',
+      hostKeys: [await second.hostKey()],
+      credentials: { name: 'keeper-login' },
+      labels: { tier: 'front' },
+    },
+  ]
+  const files = [{ from: { configMap: 'files', key: 'shop.conf' }, path: '/etc/shop/other.conf' }]
+  await hub.patchSpec({ machines, files })
+  const look = '-o=jsonpath={.metadata.labels.tier} {.spec.taints[*].key}'
+  const shown = (): Promise<string> => hub.siteKubectl('get', 'node', nodeName, look)
+  await hub.until('the changes to be made', async () => {
+    const { phase } = (await hub.edge()).status
+    return phase === 'Ready' && (await shown()) === 'front '
+  })
+  for (const machine of [first, second]) {
+    assert.equal(await machine.ask(['ls', '/etc/shop']), 'other.conf\n')
+  }
+  // A node that starts gives itself the labels of its options again.
+  await second.ask(['systemctl', 'restart', 'skerry-node'])
+  await hub.siteKubectl('wait', '--for=condition=Ready', `node/${nodeName}`, '--timeout=60s')
+  assert.equal(await shown(), 'front ')
 }
 
 async function keepsSecrets({ hub, first, second }: Story): Promise<void> {
