@@ -43,6 +43,9 @@ test('people in the web console', { skip: await whyNot(), timeout: 300_000 }, as
   await t.test('a reader gets no buttons that write, and is refused by a forced address', () =>
     guardsReader(scene),
   )
+  await t.test('a reader of the hub gets no button that changes anything on its own pages', () =>
+    guardsHub(scene),
+  )
   await t.test('a user of one namespace works without listing namespaces', () =>
     servesNamespace(scene),
   )
@@ -144,6 +147,36 @@ async function guardsReader(scene: ConsoleScene): Promise<void> {
     await cloud.kubectl('get', 'configmap', 'prices', '-n', 'shop', '-o', 'yaml'),
     /cheap/,
   )
+}
+
+/** Every user reads the same; buttons that write are for those who have the right. */
+async function guardsHub(scene: ConsoleScene): Promise<void> {
+  const { browser, cloud } = scene
+  const kinds = ['edgeclusters.hub.skerry.io', 'edgejobs.hub.skerry.io', 'secrets']
+  const policies = ['propagationpolicies.policy.karmada.io', 'certificatesigningrequests']
+  const resources = [...kinds, ...policies].join(',')
+  const role = ['create', 'clusterrole', 'lookers', '--verb=get,list,watch']
+  await hubKubectl(cloud, ...role, `--resource=${resources}`)
+  const binding = ['create', 'clusterrolebinding', 'lookers', '--clusterrole=lookers']
+  await hubKubectl(cloud, ...binding, '--group=readers')
+  const page = await openAs(scene, 'ruth', 'readers')
+  for (const path of [
+    'edge-clusters',
+    'jobs',
+    'policies',
+    'connect',
+    'access/users',
+    'clusters/edge/add-nodes',
+  ]) {
+    await page.goto(`/console/${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' })
+    await page.waitForLoadState('networkidle')
+    assert.equal(await page.locator('main .button.is-main, main .button.is-bad').count(), 0, path)
+    await browser.picture(page, `reader-${path.replaceAll('/', '-')}`)
+  }
+  await page.getByText('You may look at this').first().waitFor()
+  await leave(scene, page)
 }
 
 async function servesNamespace(scene: ConsoleScene): Promise<void> {
