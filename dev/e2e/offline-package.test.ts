@@ -122,6 +122,10 @@ async function becomesReady(all: Story): Promise<void> {
   assert.match(message, /^\d+ system packages, 1 image archives$/)
   const { attempt } = hub.step(edge, 'PrepareMachine', machine)
   assert.equal(attempt, 1)
+  for (const look of ['is-enabled', 'is-active']) {
+    const { exitCode } = await machine.run(['systemctl', look, '--quiet', 'containerd.service'])
+    assert.notEqual(exitCode, 0, `the package's own containerd: ${look}`)
+  }
 }
 
 function runsPod(all: Story): Promise<void> {

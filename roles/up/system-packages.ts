@@ -101,7 +101,8 @@ export async function installPrograms(
   const options = { env, signal, maxBuffer: 64 * 1024 * 1024 }
   const services = programs.flatMap(({ service }) => (service === undefined ? [] : [service]))
   await using _asleep = await keepServicesAsleep(services)
-  if (files !== undefined) return installFromFiles(packages, files, signal)
+  // Without await, the services would wake while apt is at work.
+  if (files !== undefined) return await installFromFiles(packages, files, signal)
   try {
     await finishInterrupted(options)
     await execute('apt-get', [...patient, 'update', '-qq'], options)
