@@ -105,7 +105,7 @@ export interface FleetGroup {
   readonly rows: readonly FleetRow[]
 }
 
-/** Puts the groups that need attention nowhere special: a place is found where it was a moment ago. */
+/** Sorts the groups by name, also those that need attention, so that each stays where it was a moment ago. */
 export function groupFleet(rows: Iterable<FleetRow>, key: GroupKey): FleetGroup[] {
   const groups = new Map<string, FleetRow[]>()
   for (const row of rows) {

@@ -19,8 +19,8 @@ export interface AuditRouteDeps {
 const { perUserMax } = consoleBounds.auditSearch
 
 /**
- * Serves the audit log of this replica, the newest lines first. Nobody is allowed to read it but by RBAC: GET of this
- * path as a nonResourceURL, which administrators have.
+ * Serves the audit log of this replica, the newest lines first. Only RBAC allows reading it: GET of this path as a
+ * nonResourceURL, which administrators have.
  */
 export function auditRoute({ file, replica, clock }: AuditRouteDeps): Route {
   const places = new UserPlaces({ name: 'searches of the audit log', perUserMax })

@@ -178,7 +178,7 @@ async function askPage(
   signal: AbortSignal,
 ) {
   using inner = linkedSignal(signal)
-  // A cluster that hangs may answer yet, but a page should not look as if it were about to.
+  // A cluster that hangs may still answer, but the page should not look as if it would do so soon.
   using _quiet = clock.setTimer(bounds.quietMs, () =>
     out.note({ id: asked.id, state: 'away', message: silence }),
   )
@@ -194,8 +194,8 @@ async function askPage(
 }
 
 /**
- * Returns the revision of a tab if the server has been there. One that was restored is behind it, and a watch from there
- * would say nothing for long.
+ * Returns the revision of a tab if the server has reached it. A server that was restored may be behind it, and a watch from
+ * there would be silent for a long time.
  */
 async function knownRevision(
   at: string,

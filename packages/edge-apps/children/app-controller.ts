@@ -93,7 +93,7 @@ function appsOfChild<T extends App>(
   return [...keys]
 }
 
-/** Every application is looked at: its selector of sources is read with it. */
+/** Looks at every application, because only its spec says which sources it selects. */
 function appsOfSource<T extends App>(
   kind: AppKind<T>,
   { object, old, type }: Change<KubeObject>,

@@ -13,7 +13,7 @@ export interface GroupPolicyFields {
 export interface GroupPolicy {
   readonly keepsEdits: boolean
   readonly graceMs: number
-  /** Returns the number of groups that may be in an update, of so many. */
+  /** Returns how many of an application's groups may be updated at the same time. */
   readonly updatingMax: (groups: number) => number
 }
 

@@ -88,7 +88,7 @@ function contradictionOf(
   return `nodeAffinity of the template excludes all nodes with ${excluded.join('=')}`
 }
 
-/** Returns the labels whose value the requirements leave no choice of. */
+/** Returns the labels for which the requirements allow one value only. */
 function onlyValues(requirements: readonly NodeSelectorRequirement[]): Record<string, string> {
   const single = requirements.flatMap(({ key, operator, values = [] }) =>
     operator === 'In' && values.length === 1 ? [[key, values[0] ?? ''] as const] : [],

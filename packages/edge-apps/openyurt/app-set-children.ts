@@ -252,7 +252,7 @@ function runningRevision(present: Child | undefined, template: JsonObject): stri
   return typeof label === 'string' ? label : undefined
 }
 
-/** The name of a pool is left out where the name of the workload would be none with it. */
+/** Leaves the name of the pool out if the name of the workload would be invalid with it. */
 function prefixOf({ metadata: { name = '' } }: YurtAppSet, pool: string): string {
   const prefix = `${name}-${pool}-`
   return checkDnsSubdomain(`${prefix}a`).length === 0 ? prefix : `${name}-`

@@ -58,7 +58,7 @@ function areEqual(a: unknown, b: unknown): boolean {
   return (a ?? 0) === (b ?? 0)
 }
 
-/** The groups that have nodes or not, but for those that have vanished. */
+/** Returns the names of all groups that have not vanished, with or without nodes. */
 function chosen({ states }: StatusView): string[] {
   return states
     .filter(({ name, phase }) => name !== '' && phase !== 'Vanished')
@@ -125,7 +125,7 @@ function readiness(total: number, ready: number): AppSetCondition {
   return { type, status: 'False', reason: 'NotAllWorkloadsReady' }
 }
 
-/** A condition keeps the time at which its status was another one last. */
+/** A condition keeps its time until its status changes. */
 function timed(
   condition: AppSetCondition,
   { status }: YurtAppSet,

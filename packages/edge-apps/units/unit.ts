@@ -86,7 +86,7 @@ export function groupsOfUnit({ metadata }: NodeUnit): string[] {
 
 const tests = new WeakMap<NodeUnit, (node: Node) => boolean>()
 
-/** Objects of an informer never change, so that each selector is read once. A selector that is none selects nothing. */
+/** Objects of an informer never change, so that each selector is read once. An invalid selector selects nothing. */
 export function isMember(unit: NodeUnit, node: Node): boolean {
   let test = tests.get(unit)
   if (!test) {
