@@ -102,7 +102,8 @@ function given<Name extends string, Value>(
 
 function roleOf({ masters, nodes }: JobFlags): 'Master' | 'Node' | undefined {
   if (masters === true && nodes === true) {
-    throw new ExpectedError('Choose --masters or --nodes, or neither for all', exitCodes.usage)
+    const text = 'Cannot choose machines: give --masters or --nodes, or neither for all of them'
+    throw new ExpectedError(text, exitCodes.usage)
   }
   if (masters === true) return 'Master'
   return nodes === true ? 'Node' : undefined
