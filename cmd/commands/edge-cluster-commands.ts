@@ -30,7 +30,7 @@ type EdgeFlags = Omit<EdgeOptions, 'name'>
 function addViews(edge: Command): void {
   onEdge(edge.command('list'))
     .description(
-      'List edge clusters: their phase, finished steps, machines, and the present problem',
+      'List edge clusters: their phase, finished steps, machines, and the current problem',
     )
     .option('-A, --all-namespaces', 'list those of every namespace')
     .addHelpText(

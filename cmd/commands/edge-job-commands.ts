@@ -130,7 +130,7 @@ interface PullFlags extends Omit<JobFlags, 'names'> {
 
 function addViews(job: Command): void {
   onEdge(job.command('list'))
-    .description('List jobs: their work, phase, machines, and the present problem')
+    .description('List jobs: their work, phase, machines, and the current problem')
     .option('-A, --all-namespaces', 'list those of every namespace')
     .addHelpText('after', example('skerry edge-job list', 'skerry edge-job list -A -o json'))
     .action(async (flags: Flags & { allNamespaces: boolean | undefined }) => {

@@ -24,7 +24,7 @@ export function addTokenCommands(program: Command): void {
     .option('--ttl <duration>', 'its validity, e.g. 30m, 24h', toLife, '24h')
     .option('--print-join-command', 'print the whole command for the new machine')
     .option('--machine', 'print a line for a bare machine, which installs the program first')
-    .option('--master', 'for a further master of a site with --etcd embedded; it gets all its keys')
+    .option('--master', 'for a further master of a site with --etcd embedded; opens all its keys')
     .option('--witness', 'for a witness of such a site, which votes and gets no key of the masters')
     .option('-o, --output <format>', 'output format: json', toJson)
     .addHelpText(
