@@ -37,7 +37,7 @@ export function objectPath(cluster: string | undefined, object: ObjectName): str
   return `${listPath(cluster, object, object.namespace)}/${encodeURIComponent(object.name)}`
 }
 
-/** The address of a page. The hub itself has the place of a cluster's name as `-`, which no cluster is called. */
+/** Returns the address of a page. In place of a cluster's name, `-` stands for the hub itself: no cluster has that name. */
 export function objectPage(cluster: string | undefined, object: ObjectName): string {
   const { group, version, resource, namespace, name } = object
   const words = [cluster ?? '-', group || 'core', version, resource, namespace || '-', name]

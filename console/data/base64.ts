@@ -1,4 +1,4 @@
-/** Texts in base64, as Secrets and kubeconfigs have them. Browsers of the year before know only that of single bytes. */
+/** Texts in base64, as Secrets and kubeconfigs have them. Older browsers have functions for single bytes only. */
 
 export function toBase64(text: string): string {
   const bytes = new TextEncoder().encode(text)

@@ -6,7 +6,7 @@ interface ObjectBody {
   readonly status?: unknown
 }
 
-/** Writes an object without the book of its managers, which is longer than all else. */
+/** Writes an object without its managedFields, which are longer than everything else. */
 export function readableYaml(object: ObjectBody): string {
   return writeYaml(without(object, ['managedFields']))
 }

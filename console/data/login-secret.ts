@@ -36,7 +36,7 @@ export function isLoginComplete({ kind, secret, password, privateKey }: LoginFor
   return kind === 'password' ? password !== '' : privateKey.trim() !== ''
 }
 
-/** Returns the content of the Secret in base64; undefined if a Secret is named that is there. */
+/** Returns the content of the Secret in base64; undefined if the login names an existing Secret. */
 export function loginData(login: LoginForm): Readonly<Record<string, string>> | undefined {
   const { kind, password, privateKey, passphrase, sudoPassword } = login
   if (kind === 'secret') return undefined
@@ -70,8 +70,8 @@ function secretOf({ namespace, name, edgeName, data }: LoginSecret): unknown {
 }
 
 /**
- * Makes the Secrets before what names them is written, and removes them again if that is refused. Rejects with a
- * HubError.
+ * Makes the Secrets before the object that names them is written, and removes them again if that object is refused.
+ * Rejects with a HubError.
  */
 export async function withLogins(
   wanted: readonly LoginSecret[],

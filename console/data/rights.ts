@@ -20,8 +20,8 @@ interface Review {
 }
 
 /**
- * Asks the server whether the user may do something, by which buttons are shown. Undefined while nobody knows; the server
- * decides again when it is done.
+ * Asks the server whether the user may do something, so that a page shows the right buttons. Undefined before the answer;
+ * the server decides again when the button is used.
  */
 export function useMay(cluster: string | undefined, deed: Deed): boolean | undefined {
   const { object, verb, subresource = '' } = deed

@@ -29,7 +29,7 @@ export function useKinds(cluster: string | undefined): KindsAnswer {
   }
 }
 
-/** Where an object of the hub is that is known by its kind; undefined until discovery has told, or if it has no such kind. */
+/** Finds an object of the hub by its kind. Undefined before discovery has answered, or if the hub has no such kind. */
 export function useNamed(
   bound: BoundObject,
 ): { readonly path: string; readonly page: string } | undefined {

@@ -24,14 +24,14 @@ export interface ServiceViewConfig {
 export interface ServiceViewDeps {
   readonly proxy: Pick<ServiceProxy, 'update' | 'setNodeAddresses'>
   readonly healthChecks: Pick<HealthCheckPorts, 'update'>
-  /** Raised when the snapshot no longer has what this node knows. */
+  /** Raised when the snapshot is older than the view. */
   readonly isOutdated: Pick<WakeFlag, 'raise'>
   readonly log: Logger
 }
 
 const { dnsTtlSeconds } = serviceProxyBounds.runServiceNetwork
 
-/** Keeps what this node knows of services and nodes, and gives its rules, DNS and health checks what they may use. */
+/** Keeps this node's view of services and nodes, and gives rules, DNS and health checks the endpoints near the node. */
 export class ServiceView {
   readonly #config: ServiceViewConfig
   readonly #deps: ServiceViewDeps
@@ -86,7 +86,7 @@ export class ServiceView {
     if (this.#heard !== undefined) this.showHeard(this.#heard)
   }
 
-  /** Returns what a snapshot keeps of a state. */
+  /** Returns a state as a snapshot keeps it. */
   kept(state: ServiceState): ServiceState {
     const nodeLabels = withKeys(this.#nodeLabels, topologyKeysOf(state.services))
     return { ...state, nodeAddresses: this.#nodeAddresses, nodeLabels }
@@ -116,7 +116,7 @@ export class ServiceView {
   }
 }
 
-/** Logs each annotation that means nothing, once for as long as it stays. */
+/** Logs each annotation without a meaning, once for as long as it stays. */
 function createFaults(log: Logger): (faults: readonly TopologyFault[]) => void {
   let said = new Set<string>()
   return (faults) => {

@@ -45,7 +45,7 @@ export async function watchEdgeCluster(options: EdgeOptions): Promise<void> {
 /** Returns the output of this process. */
 export function processOutput(): WatchOutput {
   const { stdout } = process
-  // Such a terminal, as of an editor, would show the sequences that move the cursor.
+  // A dumb terminal, such as an editor's, would show the sequences that move the cursor.
   const canDraw = process.env['TERM'] !== 'dumb'
   return {
     write: (text) => stdout.write(text),
@@ -95,7 +95,7 @@ function linePrinter({ write }: WatchOutput): ShowEdge {
   }
 }
 
-/** A step that only looks again, time after time, does not change by it. */
+/** Leaves out the time of the next look: a step that only looks again and again has not changed. */
 function keyOf(step: StepStatus): string {
   const { state, attempt, message, nextTime } = step
   return JSON.stringify([state, attempt, message, isLook(step) ? '' : nextTime])

@@ -82,7 +82,7 @@ export async function secretsThatStay(
     const made = new Set(items.map(({ metadata }) => metadata.name))
     return (secret) => !made.has(secret)
   } catch (error) {
-    // A user without the right on Secrets is told of all.
+    // Without the right on Secrets, the user sees all of them as Secrets that stay.
     if (!isStatusError(error, 'Forbidden')) throw error
     return () => true
   }
