@@ -44,8 +44,7 @@ async function readChange(directory: string): Promise<z.infer<typeof changeSchem
     text = await readFile(join(directory, 'awaited-confirmation.json'), 'utf8')
   } catch (error) {
     if (codeOf(error) === 'EACCES') {
-      const hint =
-        'Cannot read which change is waited for: only root may; run the command with sudo'
+      const hint = 'Cannot read the awaited change: only root may; run the command with sudo'
       throw new ExpectedError(hint, exitCodes.usage, { cause: error })
     }
     if (codeOf(error) !== 'ENOENT') throw error
@@ -53,7 +52,7 @@ async function readChange(directory: string): Promise<z.infer<typeof changeSchem
   }
   const read = changeSchema.safeParse(parsed(text))
   if (read.success) return read.data
-  const why = 'Cannot read which change is waited for: the file is not one that a hub wrote'
+  const why = 'Cannot read the awaited change: the file is not one that a hub wrote'
   throw new ExpectedError(why, exitCodes.failure)
 }
 

@@ -35,7 +35,7 @@ export function maintenanceService(context: ServiceContext): Readonly<Record<str
     HashKV: unary('HashKVRequest', 'HashKVResponse', async ({ revision }, call) => {
       rightsOf(context, call).checkAdmin()
       const { hash, compacted, revision: hashRevision } = await hashHistory(engine, revision)
-      // etcd's sign that nothing was compacted.
+      // In etcd -1 means that nothing was compacted.
       const compactRevision = compacted === 0 ? -1 : compacted
       return { header: headerOf(engine), hash, compactRevision, hashRevision }
     }),

@@ -19,7 +19,7 @@ export async function storeFromSnapshot(
 ): Promise<{ revision: number; records: number }> {
   await refuseExisting(path)
   if (snapshot.hasUsers) {
-    const text = `Cannot make ${path}: the snapshot has users with passwords, which skerry etcd does not know`
+    const text = `Cannot make ${path}: the snapshot has users with passwords, which an import does not take along`
     throw new ExpectedError(`${text}; disable authentication, and save it again`, exitCodes.usage)
   }
   const partPath = `${path}.part`

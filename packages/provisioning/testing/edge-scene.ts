@@ -9,7 +9,7 @@ import { StepStory, type Disturbance } from './step-story.ts'
 
 const credentials = { name: 'ssh' }
 
-/** The addresses of the machines that there are, whether a cluster names them or not. */
+/** The addresses of all machines, whether a cluster names them or not. */
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6']
 export const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = addresses
 

@@ -44,7 +44,7 @@ export class VirtualNamespaces {
     this.#deps = deps
   }
 
-  /** The mapping, of which this one hears which namespaces are meant. */
+  /** Wraps the mapping, so that these namespaces learn which ones manifests name. */
   following(mapping: ManifestMapping): ManifestMapping {
     return {
       ...mapping,

@@ -30,7 +30,7 @@ export interface RecoveryPlan {
   readonly record: MemberRecord
   readonly program: EtcdProgram
   readonly snapshot: string | undefined
-  /** Returns where the data of before is kept; it may be empty. */
+  /** The directory that keeps the previous data; it may be empty. */
   readonly keptAt: string
   /** Lines for the person who confirms. */
   readonly warnings: readonly string[]
