@@ -28,7 +28,7 @@ export function withJobOptions(command: Command): Command {
     )
     .option(
       '--timeout <seconds>',
-      'time until a machine must be Ready again (default: 300) or an image be pulled (1800), in seconds',
+      'seconds until a machine must be Ready again (default: 300), or for each image (default: 1800)',
       toAmount,
     )
     .option('--attempts <number>', 'how often a step is tried (default: 3)', toAmount)
