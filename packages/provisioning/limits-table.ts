@@ -8,8 +8,8 @@ export const provisioningBounds = Object.freeze({
     /** Without an answer to this many questions, one each interval, the machine counts as gone. */
     keepAliveMs: 5_000,
     keepAlivesMax: 3,
-    /** A command that names no time of its own. On a slow, busy machine the program itself takes a minute for a small one. */
-    commandMsMax: 180_000,
+    /** A command that names no time of its own. */
+    commandMsMax: 60_000,
     /** How much later a machine itself ends a command of which nothing is heard any more. */
     endSeconds: 5,
     /** The commands of one login that run at the same time; others wait. */
@@ -72,6 +72,8 @@ export const provisioningBounds = Object.freeze({
     readyMsMax: 120_000,
     /** One attempt to become a member, which may have to fetch its program first; the next one goes on waiting. */
     joinMsMax: 180_000,
+    /** The making of a token: on a slow, busy machine the program takes over a minute for it. */
+    tokenMsMax: 180_000,
     /** Files of an offline package that are copied in one go: so many, or so many bytes and one file. */
     batchFilesMax: 100,
     batchBytes: 32 * 1024 * 1024,

@@ -1,5 +1,6 @@
 import { StepError, type JoinToken, type MachineContext } from '../contract/step.ts'
 import type { Shell } from '../contract/shell.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import { must, places } from './commands.ts'
 
 type Asking = Pick<MachineContext, 'print' | 'signal'>
@@ -35,7 +36,7 @@ async function create(
     { ...context, shell: site },
     [places.program, ...command, '--data-dir', `${places.data}/site`],
     // The store of the site keeps what it has acknowledged.
-    { isQuiet: true, keepsFiles: true },
+    { isQuiet: true, keepsFiles: true, timeoutMs: provisioningBounds.steps.tokenMsMax },
   )
   // The machine may print what it likes, so each field is checked.
   const made: unknown = parsed(text)
