@@ -576,7 +576,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'roles/runtime/role-context.ts',
   ],
   'the browser’s clock, from which the pages of the console have theirs': [
-    'console/data/browser-clock.ts',
+    'console/data/browser/browser-clock.ts',
   ],
   'kubeconfigs and credentials that are read before a role begins': [
     'roles/admin/admin-cluster.ts',

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { Session } from '../data/session.ts'
+import type { Session } from '../data/hub/session.ts'
 import { LoginPage } from '../pages/login/page.tsx'
 import { useTexts } from '../words/language.ts'
 import { appTexts } from './texts.ts'

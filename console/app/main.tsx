@@ -3,21 +3,21 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query'
 import { Router, useLocation } from 'wouter'
-import { browserClock } from '../data/browser-clock.ts'
-import { ConsoleContextOf } from '../data/console-context.tsx'
-import { beginningOf, firstPage } from '../data/first-page.ts'
-import { learnHubTime } from '../data/hub-clock.ts'
-import { asHubError, type HubError } from '../data/hub-error.ts'
-import { lookForSession, onSignedOut } from '../data/hub-request.ts'
+import { browserClock } from '../data/browser/browser-clock.ts'
+import { ConsoleContextOf } from '../data/streams/console-context.tsx'
+import { beginningOf, firstPage } from '../data/browser/first-page.ts'
+import { learnHubTime } from '../data/hub/hub-clock.ts'
+import { asHubError, type HubError } from '../data/hub/hub-error.ts'
+import { lookForSession, onSignedOut } from '../data/hub/hub-request.ts'
 import {
   beginSession,
   endSession,
   readSession,
   takeLoginCode,
   type Session,
-} from '../data/session.ts'
-import { streamPath, streamProtocol } from '../data/stream-frames.ts'
-import { WatchStream, type StreamSocket } from '../data/watch-stream.ts'
+} from '../data/hub/session.ts'
+import { streamPath, streamProtocol } from '../data/streams/stream-frames.ts'
+import { WatchStream, type StreamSocket } from '../data/streams/watch-stream.ts'
 import { timeLimits } from '../limits-table.ts'
 import { LoginPage } from '../pages/login/page.tsx'
 import { Loading } from '../parts/answer-state.tsx'

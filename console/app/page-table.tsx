@@ -1,6 +1,6 @@
 /** All pages: their paths, and which of them are in the navigation. Each is loaded when it is first shown. */
 import { lazy, type ComponentType } from 'react'
-import { useWaitingAgents } from '../data/use-registrations.ts'
+import { useWaitingAgents } from '../data/edge/use-registrations.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { FleetPage } from '../pages/fleet/page.tsx'
 import { ClustersPage } from '../pages/clusters/page.tsx'

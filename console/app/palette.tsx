@@ -1,7 +1,7 @@
 /** Ctrl-K: every page and every cluster, by a few letters. */
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent as Key } from 'react'
 import { useLocation } from 'wouter'
-import { useFleet } from '../data/fleet-rows.ts'
+import { useFleet } from '../data/fleet/fleet-rows.ts'
 import { viewLimits } from '../limits-table.ts'
 import { Icon } from '../parts/icon.tsx'
 import { partTexts } from '../parts/texts.ts'

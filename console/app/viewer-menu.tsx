@@ -1,5 +1,5 @@
-import { useConsole } from '../data/console-context.tsx'
-import { hubNowMs } from '../data/hub-clock.ts'
+import { useConsole } from '../data/streams/console-context.tsx'
+import { hubNowMs } from '../data/hub/hub-clock.ts'
 import { Icon } from '../parts/icon.tsx'
 import { setLanguage, useLanguage, useTexts, type Language } from '../words/language.ts'
 import { setTheme, themes, useTheme } from '../words/theme.ts'

@@ -1,5 +1,5 @@
-import { hubNowMs } from '../data/hub-clock.ts'
-import { useNow } from '../data/use-now.ts'
+import { hubNowMs } from '../data/hub/hub-clock.ts'
+import { useNow } from '../data/hub/use-now.ts'
 import { useLanguage, useTexts } from '../words/language.ts'
 import { momentText, nextChangeMs, spanText } from '../words/time-texts.ts'
 import { partTexts } from './texts.ts'

@@ -1,11 +1,11 @@
-import { useMay, type Deed } from '../data/rights.ts'
+import { useMay, type Action } from '../data/hub/rights.ts'
 import { useTexts } from '../words/language.ts'
 import { partTexts } from './texts.ts'
 
 interface AllowedProps {
-  /** Undefined for deeds at the hub itself. */
+  /** Undefined for actions at the hub itself. */
   readonly cluster?: string | undefined
-  readonly deed: Deed
+  readonly action: Action
   /** Says what is missing to a user who may not do it. If omitted, nothing is shown in place of the contents. */
   readonly isExplained?: boolean
   /** Shows the contents also while nobody can say, because the cluster is away. */
@@ -15,13 +15,13 @@ interface AllowedProps {
 
 /** Shows buttons and forms to the users who may do what they are for. */
 export function Allowed(props: AllowedProps) {
-  const { cluster, deed, isExplained = false, isLenient = false, children } = props
+  const { cluster, action, isExplained = false, isLenient = false, children } = props
   const texts = useTexts(partTexts)
-  const may = useMay(cluster, deed)
+  const may = useMay(cluster, action)
   if (may === true || (may === undefined && isLenient)) return children
   if (may === undefined || !isExplained) return undefined
-  const { group, resource } = deed.object
+  const { group, resource } = action.object
   const name = group === '' ? resource : `${resource}.${group}`
-  const subresource = deed.subresource === undefined ? '' : `/${deed.subresource}`
-  return <p className="muted">{texts.mayNot(deed.verb, `${name}${subresource}`)}</p>
+  const subresource = action.subresource === undefined ? '' : `/${action.subresource}`
+  return <p className="muted">{texts.mayNot(action.verb, `${name}${subresource}`)}</p>
 }

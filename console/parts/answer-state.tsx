@@ -1,7 +1,7 @@
 /** The states of a page that has nothing to show yet, or nothing at all: each says what to do. */
 import { viewLimits } from '../limits-table.ts'
-import type { HubError } from '../data/hub-error.ts'
-import { useLater } from '../data/use-now.ts'
+import type { HubError } from '../data/hub/hub-error.ts'
+import { useLater } from '../data/hub/use-now.ts'
 import { useTexts } from '../words/language.ts'
 import { CopyButton } from './copy-button.tsx'
 import { partTexts } from './texts.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import type { DeedState } from '../data/use-deed.ts'
+import type { ActionState } from '../data/hub/use-action.ts'
 import { useTexts } from '../words/language.ts'
 import { CopyButton } from './copy-button.tsx'
 import { FaultLine } from './fault-line.tsx'
@@ -11,11 +11,11 @@ interface ConfirmButtonProps {
   readonly label: string
   /** A person types this name; if omitted, a click is enough. */
   readonly name?: string
-  /** The same deed as a line for a shell. */
+  /** The same action as a line for a shell. */
   readonly line?: string
-  /** False for a deed that can be taken back. If omitted, it cannot. */
+  /** False for a action that can be taken back. If omitted, it cannot. */
   readonly isBad?: boolean
-  readonly deed: DeedState
+  readonly action: ActionState
   readonly act: () => Promise<void>
   /** Called when it is done. */
   readonly onDone?: () => void
@@ -45,7 +45,7 @@ interface ConfirmDialogProps extends ConfirmButtonProps {
 }
 
 function ConfirmDialog(props: ConfirmDialogProps) {
-  const { label, name, line, isBad = true, deed, act, onDone, children, onClose } = props
+  const { label, name, line, isBad = true, action, act, onDone, children, onClose } = props
   const texts = useTexts(partTexts)
   const dialog = useRef<HTMLDialogElement>(null)
   const way = useRef<HTMLButtonElement>(null)
@@ -57,7 +57,7 @@ function ConfirmDialog(props: ConfirmDialogProps) {
   }, [name])
   const isMeant = name === undefined || typed.trim() === name
   const confirm = async (): Promise<void> => {
-    if (!(await deed.run(act))) return
+    if (!(await action.run(act))) return
     dialog.current?.close()
     onDone?.()
   }
@@ -81,12 +81,12 @@ function ConfirmDialog(props: ConfirmDialogProps) {
             <CopyButton text={line} />
           </p>
         )}
-        <FaultLine fault={deed.fault} />
+        <FaultLine fault={action.fault} />
         <p className="empty-actions">
           <button
             type="submit"
             className={`button ${isBad ? 'is-bad' : 'is-main'}`}
-            disabled={!isMeant || deed.isBusy}
+            disabled={!isMeant || action.isBusy}
           >
             {label}
           </button>

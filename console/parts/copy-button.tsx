@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { browserClock } from '../data/browser-clock.ts'
+import { browserClock } from '../data/browser/browser-clock.ts'
 import { timeLimits } from '../limits-table.ts'
 import { useTexts } from '../words/language.ts'
 import { Icon } from './icon.tsx'

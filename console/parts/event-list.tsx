@@ -1,7 +1,7 @@
 /** Events of a cluster or of the hub: a row for each reason, or for each event. */
 import { useDeferredValue, useMemo } from 'react'
-import { listPath } from '../data/api-paths.ts'
-import { useRetry, useWatched } from '../data/console-context.tsx'
+import { listPath } from '../data/hub/api-paths.ts'
+import { useRetry, useWatched } from '../data/streams/console-context.tsx'
 import {
   byTime,
   countOf,
@@ -12,9 +12,9 @@ import {
   subjectOf,
   type EventGroup,
   type EventObject,
-} from '../data/event-groups.ts'
-import { useUrlValues } from '../data/use-url-values.ts'
-import type { ListView } from '../data/watched-list.ts'
+} from '../data/fleet/event-groups.ts'
+import { useUrlValues } from '../data/browser/use-url-values.ts'
+import type { ListView } from '../data/streams/watched-list.ts'
 import { inBoth, useTexts } from '../words/language.ts'
 import { Age } from './age.tsx'
 import { Empty, Failed, Loading } from './answer-state.tsx'

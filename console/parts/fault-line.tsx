@@ -1,4 +1,4 @@
-import type { HubError } from '../data/hub-error.ts'
+import type { HubError } from '../data/hub/hub-error.ts'
 import { useTexts } from '../words/language.ts'
 import { partTexts } from './texts.ts'
 

@@ -1,4 +1,9 @@
-import { changeOf, shownKeys, type EdgeClusterObject, type EdgeWish } from '../data/edge-cluster.ts'
+import {
+  changeOf,
+  shownKeys,
+  type EdgeClusterObject,
+  type EdgeWish,
+} from '../data/edge/edge-cluster.ts'
 import { useTexts } from '../words/language.ts'
 import { Allowed } from './allowed.tsx'
 import { CopyButton } from './copy-button.tsx'
@@ -19,7 +24,7 @@ export function HostKeys({ edge, ask }: HostKeysProps) {
       <p className="command">
         <code>{machine.unknownHostKey}</code>
         <CopyButton text={machine.unknownHostKey} />
-        <Allowed deed={changeOf(edge)}>
+        <Allowed action={changeOf(edge)}>
           <button
             type="button"
             className="button"

@@ -1,8 +1,8 @@
 /** Objects of any kind that a server has, chosen from its own discovery. */
-import { kindKey, type DiscoveredKind } from '../data/discovered-kinds.ts'
-import type { RowMetadata } from '../data/table-rows.ts'
-import { useKinds } from '../data/use-kinds.ts'
-import { useUrlValues } from '../data/use-url-values.ts'
+import { kindKey, type DiscoveredKind } from '../data/objects/discovered-kinds.ts'
+import type { RowMetadata } from '../data/objects/table-rows.ts'
+import { useKinds } from '../data/objects/use-kinds.ts'
+import { useUrlValues } from '../data/browser/use-url-values.ts'
 import { useTexts } from '../words/language.ts'
 import { Empty, Failed, Loading } from './answer-state.tsx'
 import { ChoiceField } from './choice-field.tsx'

@@ -1,5 +1,5 @@
 /** How the hub logs in to machines: a Secret that is there, or a password or key of which the form makes one. */
-import type { LoginForm, LoginKind } from '../data/login-secret.ts'
+import type { LoginForm, LoginKind } from '../data/hub/login-secret.ts'
 import { useTexts } from '../words/language.ts'
 import { AreaField } from './area-field.tsx'
 import { ChoiceField } from './choice-field.tsx'

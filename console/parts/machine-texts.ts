@@ -1,4 +1,4 @@
-import type { MachineState } from '../data/machine-results.ts'
+import type { MachineState } from '../data/edge/machine-results.ts'
 import { inBoth } from '../words/language.ts'
 import type { Tone } from './state-mark.tsx'
 

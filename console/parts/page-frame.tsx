@@ -1,6 +1,6 @@
 /** The frame of every page: where it is, what it is called, how fresh it is, and what can be done. */
 import { useEffect } from 'react'
-import type { ListView } from '../data/watched-list.ts'
+import type { ListView } from '../data/streams/watched-list.ts'
 import { Freshness } from './freshness.tsx'
 
 interface PageFrameProps {

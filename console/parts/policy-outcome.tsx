@@ -1,15 +1,15 @@
 /** The clusters that a policy is for, by the hub's own scheduler. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import type { ExplainedPolicy } from '../data/explanation.ts'
-import { asHubError } from '../data/hub-error.ts'
-import { askJson } from '../data/hub-request.ts'
+import type { ExplainedPolicy } from '../data/fleet/explanation.ts'
+import { asHubError } from '../data/hub/hub-error.ts'
+import { askJson } from '../data/hub/hub-request.ts'
 import {
   previewPath,
   refusals,
   type PlacementPreview,
   type PolicyPreview,
-} from '../data/policy-preview.ts'
+} from '../data/fleet/policy-preview.ts'
 import { viewLimits } from '../limits-table.ts'
 import { inBoth, useTexts } from '../words/language.ts'
 import { Failed, Loading } from './answer-state.tsx'

@@ -1,9 +1,9 @@
 /** Objects of one kind as the server prints them, live. */
 import { useDeferredValue, useMemo } from 'react'
 import { useLocation } from 'wouter'
-import { listPath, objectPage, type ResourceName } from '../data/api-paths.ts'
-import { useRetry, useWatched } from '../data/console-context.tsx'
-import { listCommand } from '../data/object-commands.ts'
+import { listPath, objectPage, type ResourceName } from '../data/hub/api-paths.ts'
+import { useRetry, useWatched } from '../data/streams/console-context.tsx'
+import { listCommand } from '../data/objects/object-commands.ts'
 import {
   cellText,
   isAge,
@@ -13,9 +13,9 @@ import {
   type PlacedColumn,
   type RowMetadata,
   type TableRow,
-} from '../data/table-rows.ts'
-import { useUrlValues } from '../data/use-url-values.ts'
-import type { ListView } from '../data/watched-list.ts'
+} from '../data/objects/table-rows.ts'
+import { useUrlValues } from '../data/browser/use-url-values.ts'
+import type { ListView } from '../data/streams/watched-list.ts'
 import { useTexts } from '../words/language.ts'
 import { Age } from './age.tsx'
 import { Empty, Failed, Loading } from './answer-state.tsx'

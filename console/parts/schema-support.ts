@@ -7,13 +7,13 @@ import {
 } from '@codemirror/autocomplete'
 import type { EditorState, Extension } from '@codemirror/state'
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
-import type { KindSchema, SchemaField } from '../data/open-api.ts'
+import type { KindSchema, SchemaField } from '../data/objects/open-api.ts'
 import {
   yamlCompletion,
   yamlFindings,
   type YamlCompletion,
   type YamlFinding,
-} from '../data/yaml-fields.ts'
+} from '../data/objects/yaml-fields.ts'
 import type { YamlTexts } from './yaml-texts.ts'
 
 export function schemaSupport(kind: KindSchema, texts: YamlTexts): Extension {

@@ -1,4 +1,4 @@
-import type { Standing } from '../data/explanation.ts'
+import type { Standing } from '../data/fleet/explanation.ts'
 import { inBoth, useTexts } from '../words/language.ts'
 import { WordMark, type Tone } from './state-mark.tsx'
 

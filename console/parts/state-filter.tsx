@@ -1,4 +1,9 @@
-import { clusterStates, countByState, type ClusterState, type FleetRow } from '../data/fleet.ts'
+import {
+  clusterStates,
+  countByState,
+  type ClusterState,
+  type FleetRow,
+} from '../data/fleet/fleet.ts'
 import { useTexts } from '../words/language.ts'
 import { StateShape } from './state-mark.tsx'
 import { partTexts } from './texts.ts'

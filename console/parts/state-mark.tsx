@@ -1,6 +1,6 @@
 /** A state is a shape, a word and a colour, so that each of them alone is enough. */
 import { useTexts } from '../words/language.ts'
-import type { ClusterState } from '../data/fleet.ts'
+import type { ClusterState } from '../data/fleet/fleet.ts'
 import { partTexts } from './texts.ts'
 
 export const stateShapes: Readonly<Record<ClusterState, string>> = {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { asHubError } from '../../data/hub-error.ts'
-import { askHub, askJson } from '../../data/hub-request.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { asHubError } from '../../data/hub/hub-error.ts'
+import { askHub, askJson } from '../../data/hub/hub-request.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { timeLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
@@ -121,11 +121,11 @@ interface EndSessionProps {
 
 function EndSession({ session: { id, user }, onEnded }: EndSessionProps) {
   const texts = useTexts(both)
-  const deed = useDeed()
+  const action = useAction()
   return (
     <ConfirmButton
       label={texts.endSession}
-      deed={deed}
+      action={action}
       act={async () => void (await askHub(`${sessionsPath}/${id}`, { method: 'DELETE' }))}
       onDone={onEnded}
     >

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { objectPath, type ObjectName } from '../../data/api-paths.ts'
-import { wordsOf } from '../../data/form-values.ts'
-import { hubNowMs } from '../../data/hub-clock.ts'
-import { asHubError } from '../../data/hub-error.ts'
-import { askHub, askJson } from '../../data/hub-request.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { objectPath, type ObjectName } from '../../data/hub/api-paths.ts'
+import { wordsOf } from '../../data/browser/form-values.ts'
+import { hubNowMs } from '../../data/hub/hub-clock.ts'
+import { asHubError } from '../../data/hub/hub-error.ts'
+import { askHub, askJson } from '../../data/hub/hub-request.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
@@ -51,7 +51,7 @@ export function UsersTab() {
   if (data === undefined) return <Loading />
   return (
     <>
-      <Allowed deed={{ verb: 'create', object: { ...tokens, name: '' } }} isExplained>
+      <Allowed action={{ verb: 'create', object: { ...tokens, name: '' } }} isExplained>
         <AddUser onAdded={reload} />
       </Allowed>
       {data.users.length === 0 ? (
@@ -108,7 +108,7 @@ function columnsOf(texts: Texts, reload: () => void): Column<UserToken>[] {
       title: '',
       width: '110px',
       cell: (user) => (
-        <Allowed deed={{ verb: 'delete', object: tokenOf(user) }}>
+        <Allowed action={{ verb: 'delete', object: tokenOf(user) }}>
           <RemoveToken user={user} onRemoved={reload} />
         </Allowed>
       ),
@@ -134,14 +134,14 @@ function RemoveToken({ user, onRemoved }: RemoveTokenProps) {
   const { id, name } = user
   const texts = useTexts(both)
   const words = useTexts(partTexts)
-  const deed = useDeed()
+  const action = useAction()
   const path = objectPath(undefined, tokenOf(user))
   const command = `skerry user remove ${name} --token-id ${id}`
   return (
     <ConfirmButton
       label={texts.revoke}
       name={name}
-      deed={deed}
+      action={action}
       act={async () => void (await askHub(path, { method: 'DELETE' }))}
       onDone={onRemoved}
     >
@@ -157,7 +157,7 @@ function AddUser({ onAdded }: { readonly onAdded: () => void }) {
   const texts = useTexts(both)
   const [form, setForm] = useState({ name: '', groups: '', ttl: '2592000' })
   const [token, setToken] = useState<string>()
-  const { isBusy, fault, run } = useDeed()
+  const { isBusy, fault, run } = useAction()
   const add = async (): Promise<void> => {
     const name = form.name.trim()
     const isDone = await run(async () => {

@@ -1,12 +1,12 @@
 import { useDeferredValue } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { listPath, objectPage, type ObjectName } from '../../data/api-paths.ts'
-import { useFleet } from '../../data/fleet-rows.ts'
-import { asHubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
-import { useMay } from '../../data/rights.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { listPath, objectPage, type ObjectName } from '../../data/hub/api-paths.ts'
+import { useFleet } from '../../data/fleet/fleet-rows.ts'
+import { asHubError } from '../../data/hub/hub-error.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
+import { useMay } from '../../data/hub/rights.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import {
   readResource,
   whoCan,
@@ -15,7 +15,7 @@ import {
   type Question,
   type Rbac,
   type RoleObject,
-} from '../../data/who-can.ts'
+} from '../../data/fleet/who-can.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'

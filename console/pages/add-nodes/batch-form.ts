@@ -1,7 +1,7 @@
 /** Machines that are added to an edge cluster at once, and the patch that adds them. Pure. */
-import { filled, labelsOf, numberOf, wordsOf } from '../../data/form-values.ts'
-import type { FieldFault } from '../../data/hub-error.ts'
-import { emptyLogin, type LoginForm } from '../../data/login-secret.ts'
+import { filled, labelsOf, numberOf, wordsOf } from '../../data/browser/form-values.ts'
+import type { FieldFault } from '../../data/hub/hub-error.ts'
+import { emptyLogin, type LoginForm } from '../../data/hub/login-secret.ts'
 
 export const ways = ['direct', 'jump', 'site', 'cluster'] as const
 

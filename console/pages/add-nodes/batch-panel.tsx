@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { expandAddresses } from '../../data/address-range.ts'
-import { askJson } from '../../data/hub-request.ts'
-import { isLoginComplete, loginData, withLogins } from '../../data/login-secret.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { expandAddresses } from '../../data/edge/address-range.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
+import { isLoginComplete, loginData, withLogins } from '../../data/hub/login-secret.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { CheckField } from '../../parts/check-field.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
@@ -21,7 +21,7 @@ export function BatchPanel({ namespace, name }: EdgePlace) {
   const texts = useTexts(both)
   const [, navigate] = useLocation()
   const [form, setForm] = useState<BatchForm>(emptyBatch)
-  const { isBusy, fault, run } = useDeed()
+  const { isBusy, fault, run } = useAction()
   const { login } = form
   const set = (change: Partial<BatchForm>): void => setForm({ ...form, ...change })
   // Several batches may have different logins, so each has a Secret of its own.

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { labelsOf } from '../../data/form-values.ts'
-import { hubNowMs } from '../../data/hub-clock.ts'
-import { askJson } from '../../data/hub-request.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { labelsOf } from '../../data/browser/form-values.ts'
+import { hubNowMs } from '../../data/hub/hub-clock.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
@@ -26,7 +26,7 @@ export function LinePanel({ cluster }: { readonly cluster: string }) {
   const [ttl, setTtl] = useState('3600')
   const [isBare, setBare] = useState(true)
   const [made, setMade] = useState<NodeJoinCommand>()
-  const { isBusy, fault, run } = useDeed()
+  const { isBusy, fault, run } = useAction()
   const make = (): Promise<boolean> =>
     run(async () => {
       const path = `/hub/v1/clusters/${encodeURIComponent(cluster)}/node-join-command`

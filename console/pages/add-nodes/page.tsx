@@ -1,7 +1,7 @@
 /** How a cluster gets more nodes: by a line to copy, and many at once over SSH. */
 import { Link, useParams } from 'wouter'
-import { edgeClusters } from '../../data/edge-cluster.ts'
-import { useFleetRow } from '../../data/fleet-rows.ts'
+import { edgeClusters } from '../../data/edge/edge-cluster.ts'
+import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -39,7 +39,7 @@ export function AddNodesPage() {
   const [namespace = '', name = ''] = row.e?.split('/') ?? []
   return (
     <PageFrame title={texts.title} above={above} mark={<StateMark state={row.s} />}>
-      <Allowed cluster={cluster} deed={makeToken} isExplained isLenient>
+      <Allowed cluster={cluster} action={makeToken} isExplained isLenient>
         <LinePanel cluster={cluster} />
       </Allowed>
       <JoinedList cluster={cluster} />
@@ -49,7 +49,7 @@ export function AddNodesPage() {
           <p className="muted">{texts.notMade}</p>
         ) : (
           <Allowed
-            deed={{ verb: 'patch', object: { ...edgeClusters, namespace, name } }}
+            action={{ verb: 'patch', object: { ...edgeClusters, namespace, name } }}
             isExplained
           >
             <BatchPanel namespace={namespace} name={name} />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Explanation } from '../../data/explanation.ts'
+import type { Explanation } from '../../data/fleet/explanation.ts'
 import { applicationRows, applicationTotals, byStanding, type Binding } from './application-rows.ts'
 
 const binding: Binding = {

@@ -1,12 +1,12 @@
 /** How an application is in each cluster, from its binding and from the hub's explanation. Pure. */
-import { byName } from '../../data/fleet.ts'
+import { byName } from '../../data/fleet/fleet.ts'
 import {
   standings,
   type BoundObject,
   type ExplainedCluster,
   type Explanation,
   type Standing,
-} from '../../data/explanation.ts'
+} from '../../data/fleet/explanation.ts'
 
 /** A work.karmada.io/v1alpha2 ResourceBinding, as far as it is shown. */
 export interface Binding {

@@ -1,9 +1,9 @@
 /** One application of the fleet: an object of the hub, and how it is in each cluster. */
 import { useMemo } from 'react'
 import { Link, useParams } from 'wouter'
-import { applicationPage, bindingOf, type BoundObject } from '../../data/explanation.ts'
-import { useNamed } from '../../data/use-kinds.ts'
-import { useWatchedObject } from '../../data/use-watched-object.ts'
+import { applicationPage, bindingOf, type BoundObject } from '../../data/fleet/explanation.ts'
+import { useNamed } from '../../data/objects/use-kinds.ts'
+import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StandingMark } from '../../parts/standing-mark.tsx'

@@ -1,10 +1,10 @@
 import { Link } from 'wouter'
-import { claimant, policyPage } from '../../data/policy-names.ts'
+import { claimant, policyPage } from '../../data/fleet/policy-names.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { useTexts } from '../../words/language.ts'
 import type { Binding } from './application-rows.ts'
 import { ExplanationFault } from './explanation-fault.tsx'
-import { PolicyDeeds } from './policy-deeds.tsx'
+import { PolicyActions } from './policy-actions.tsx'
 import { texts as both } from './texts.ts'
 import { useExplanation } from './use-explanation.ts'
 
@@ -52,7 +52,7 @@ export function PolicyTab({ binding }: { readonly binding: Binding }) {
             </>
           )}
         </section>
-        <PolicyDeeds binding={binding} deeds="dispatching" />
+        <PolicyActions binding={binding} actions="dispatching" />
       </div>
     </>
   )

@@ -1,5 +1,5 @@
 /** An object as it is compared: on the hub, and as one cluster gets it. Pure. */
-import { editableYaml } from '../../data/editable-object.ts'
+import { editableYaml } from '../../data/objects/editable-object.ts'
 
 export interface ComparedObject {
   readonly metadata?: Readonly<Record<string, unknown>>

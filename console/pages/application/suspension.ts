@@ -1,6 +1,6 @@
 /** Suspends and resumes dispatching by the policy that has claimed an object: patches, and lines for a shell. Pure. */
-import type { ExplainedPolicy } from '../../data/explanation.ts'
-import { policyKinds } from '../../data/policy-names.ts'
+import type { ExplainedPolicy } from '../../data/fleet/explanation.ts'
+import { policyKinds } from '../../data/fleet/policy-names.ts'
 
 /** A propagation policy, as far as it is shown. */
 export interface Policy {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { explainPath, type BoundObject, type Explanation } from '../../data/explanation.ts'
-import { asHubError, type HubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
+import { explainPath, type BoundObject, type Explanation } from '../../data/fleet/explanation.ts'
+import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
 import { timeLimits } from '../../limits-table.ts'
 
 export interface ExplanationAnswer {

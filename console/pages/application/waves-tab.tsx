@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { Link } from 'wouter'
-import type { ExplainedWave } from '../../data/explanation.ts'
+import type { ExplainedWave } from '../../data/fleet/explanation.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Empty, Loading } from '../../parts/answer-state.tsx'
 import { StandingMark } from '../../parts/standing-mark.tsx'
@@ -14,7 +14,7 @@ import {
   type Binding,
 } from './application-rows.ts'
 import { ExplanationFault } from './explanation-fault.tsx'
-import { PolicyDeeds } from './policy-deeds.tsx'
+import { PolicyActions } from './policy-actions.tsx'
 import { texts as both } from './texts.ts'
 import { useExplanation } from './use-explanation.ts'
 
@@ -36,7 +36,7 @@ export function WavesTab({ binding }: { readonly binding: Binding }) {
           <p className="empty-text">{texts.noWavesHint}</p>
         </Empty>
       ) : undefined}
-      <PolicyDeeds binding={binding} deeds="waves" />
+      <PolicyActions binding={binding} actions="waves" />
       {waves?.length === 0 ? undefined : <p className="muted">{texts.wavesHint}</p>}
       {waves?.map((wave, index) => (
         <Wave

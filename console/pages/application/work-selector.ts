@@ -1,6 +1,6 @@
 /** The Works of a binding. Pure. */
-import { listPath } from '../../data/api-paths.ts'
-import type { TableRow } from '../../data/table-rows.ts'
+import { listPath } from '../../data/hub/api-paths.ts'
+import type { TableRow } from '../../data/objects/table-rows.ts'
 import type { Binding } from './application-rows.ts'
 
 export const works = { group: 'work.karmada.io', version: 'v1alpha1', resource: 'works' }

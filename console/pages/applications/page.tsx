@@ -1,8 +1,8 @@
 /** Objects of the hub that are spread over the fleet. A binding stands for each of them. */
 import { Link } from 'wouter'
-import { kindKey, type DiscoveredKind } from '../../data/discovered-kinds.ts'
-import { applicationPage } from '../../data/explanation.ts'
-import type { RowMetadata } from '../../data/table-rows.ts'
+import { kindKey, type DiscoveredKind } from '../../data/objects/discovered-kinds.ts'
+import { applicationPage } from '../../data/fleet/explanation.ts'
+import type { RowMetadata } from '../../data/objects/table-rows.ts'
 import { KindBrowser } from '../../parts/kind-browser.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { useTexts } from '../../words/language.ts'

@@ -1,6 +1,6 @@
 import type { Taint } from '@skerry/api'
-import { useWatched } from '../../data/console-context.tsx'
-import type { ListView } from '../../data/watched-list.ts'
+import { useWatched } from '../../data/streams/console-context.tsx'
+import type { ListView } from '../../data/streams/watched-list.ts'
 
 /** A cluster.karmada.io/v1alpha1 Cluster, as far as it is shown. */
 export interface ClusterObject {

@@ -1,7 +1,7 @@
 /** The last hour of a cluster's tunnels: whether it was there, how quick it was, and what it carried. */
 import { useQuery } from '@tanstack/react-query'
-import { asHubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
+import { asHubError } from '../../data/hub/hub-error.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
 import { timeLimits } from '../../limits-table.ts'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { useLanguage, useTexts } from '../../words/language.ts'

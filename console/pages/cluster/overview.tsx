@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
-import { useFleetRow } from '../../data/fleet-rows.ts'
-import { isOutOfSight, type FleetRow } from '../../data/fleet.ts'
+import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
+import { isOutOfSight, type FleetRow } from '../../data/fleet/fleet.ts'
 import { Age } from '../../parts/age.tsx'
 import { Loading } from '../../parts/answer-state.tsx'
 import { Facts, type Fact } from '../../parts/facts.tsx'

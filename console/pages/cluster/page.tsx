@@ -1,7 +1,7 @@
 /** One cluster: how it is, and what is in it, through its tunnel. */
 import { useParams, Link } from 'wouter'
-import { useFleetRow } from '../../data/fleet-rows.ts'
-import { isOutOfSight } from '../../data/fleet.ts'
+import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
+import { isOutOfSight } from '../../data/fleet/fleet.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty, Failed } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { EventList } from '../../parts/event-list.tsx'
 import { Icon } from '../../parts/icon.tsx'

@@ -1,5 +1,5 @@
 /** Groups of nodes that are clusters of their own: where they come from, and what is wrong with them. Pure. */
-import { byName } from '../../data/fleet.ts'
+import { byName } from '../../data/fleet/fleet.ts'
 
 interface Condition {
   readonly type: string

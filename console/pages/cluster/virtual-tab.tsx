@@ -1,9 +1,9 @@
 /** The virtual clusters of an edge cluster: their sources, their nodes, and their problems. */
 import { useMemo } from 'react'
 import { Link } from 'wouter'
-import { listPath } from '../../data/api-paths.ts'
-import { useRetry, useWatched } from '../../data/console-context.tsx'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { listPath } from '../../data/hub/api-paths.ts'
+import { useRetry, useWatched } from '../../data/streams/console-context.tsx'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { WordMark } from '../../parts/state-mark.tsx'
 import { partTexts } from '../../parts/texts.ts'

@@ -1,9 +1,9 @@
 /** All clusters as a table. Its filters stand in the address. */
 import { useDeferredValue, useMemo } from 'react'
 import { Link, useLocation } from 'wouter'
-import { isOutOfSight, matchesFilter, type FleetRow } from '../../data/fleet.ts'
-import { useFleet } from '../../data/fleet-rows.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { isOutOfSight, matchesFilter, type FleetRow } from '../../data/fleet/fleet.ts'
+import { useFleet } from '../../data/fleet/fleet-rows.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'

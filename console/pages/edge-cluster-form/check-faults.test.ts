@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EdgeStep } from '../../data/edge-cluster.ts'
+import type { EdgeStep } from '../../data/edge/edge-cluster.ts'
 import { checkFaults } from './check-faults.ts'
 import { emptyForm, emptyMachine } from './cluster-form.ts'
 

@@ -1,7 +1,7 @@
 /** Puts the findings of a check of the machines at the fields of the form. Pure. */
-import { expandAddresses } from '../../data/address-range.ts'
-import type { EdgeClusterObject } from '../../data/edge-cluster.ts'
-import { wordsOf } from '../../data/form-values.ts'
+import { expandAddresses } from '../../data/edge/address-range.ts'
+import type { EdgeClusterObject } from '../../data/edge/edge-cluster.ts'
+import { wordsOf } from '../../data/browser/form-values.ts'
 import type { ClusterForm, MachineForm } from './cluster-form.ts'
 
 /** A field of a block at which a fault of its machines stands. */

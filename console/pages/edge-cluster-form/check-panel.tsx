@@ -1,5 +1,5 @@
-import type { EdgeClusterObject, EdgeWish } from '../../data/edge-cluster.ts'
-import { machineResults, type MachineState } from '../../data/machine-results.ts'
+import type { EdgeClusterObject, EdgeWish } from '../../data/edge/edge-cluster.ts'
+import { machineResults, type MachineState } from '../../data/edge/machine-results.ts'
 import { HostKeys } from '../../parts/host-keys.tsx'
 import { WordMark } from '../../parts/state-mark.tsx'
 import { machineTexts, machineTones } from '../../parts/machine-texts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptyLogin, type LoginForm } from '../../data/login-secret.ts'
+import { emptyLogin, type LoginForm } from '../../data/hub/login-secret.ts'
 import {
   edgeClusterOf,
   emptyForm,

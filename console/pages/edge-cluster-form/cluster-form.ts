@@ -1,13 +1,13 @@
 /** The form of an edge cluster, and the object that it stands for. Pure. */
-import { filled, labelsOf, numberOf, wordsOf } from '../../data/form-values.ts'
-import type { FieldFault } from '../../data/hub-error.ts'
+import { filled, labelsOf, numberOf, wordsOf } from '../../data/browser/form-values.ts'
+import type { FieldFault } from '../../data/hub/hub-error.ts'
 import {
   emptyLogin,
   isLoginComplete,
   loginData,
   type LoginForm,
   type LoginSecret,
-} from '../../data/login-secret.ts'
+} from '../../data/hub/login-secret.ts'
 
 export interface MachineForm {
   /** The place of the block in the form, kept while others come and go. */

@@ -1,10 +1,10 @@
 /** The form of a new edge cluster. The hub checks it at each pause, and says where something is wrong. */
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { askJson } from '../../data/hub-request.ts'
-import { withLogins } from '../../data/login-secret.ts'
-import { useDeed } from '../../data/use-deed.ts'
-import { writeYaml } from '../../data/yaml-writer.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
+import { withLogins } from '../../data/hub/login-secret.ts'
+import { useAction } from '../../data/hub/use-action.ts'
+import { writeYaml } from '../../data/objects/yaml-writer.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -29,7 +29,7 @@ export function EdgeClusterFormPage() {
   const texts = useTexts(both)
   const [, navigate] = useLocation()
   const [form, setForm] = useState<ClusterForm>(emptyForm)
-  const { isBusy, fault: refused, run } = useDeed()
+  const { isBusy, fault: refused, run } = useAction()
   const check = useMachineCheck(form)
   // The name is taken by the check.
   const dryRun = useDryRun(form, !check.isBegun)

@@ -1,16 +1,16 @@
 import { useState } from 'react'
-import { listPath, objectPath } from '../../data/api-paths.ts'
-import { browserClock } from '../../data/browser-clock.ts'
-import { useWatched } from '../../data/console-context.tsx'
+import { listPath, objectPath } from '../../data/hub/api-paths.ts'
+import { browserClock } from '../../data/browser/browser-clock.ts'
+import { useWatched } from '../../data/streams/console-context.tsx'
 import {
   edgeClusters,
   wishPatch,
   type EdgeClusterObject,
   type EdgeWish,
-} from '../../data/edge-cluster.ts'
-import { asHubError, type HubError } from '../../data/hub-error.ts'
-import { askHub, askJson } from '../../data/hub-request.ts'
-import { removeLogin, withLogins, type LoginSecret } from '../../data/login-secret.ts'
+} from '../../data/edge/edge-cluster.ts'
+import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
+import { askHub, askJson } from '../../data/hub/hub-request.ts'
+import { removeLogin, withLogins, type LoginSecret } from '../../data/hub/login-secret.ts'
 import { timeLimits } from '../../limits-table.ts'
 import { edgeClusterOf, loginsOf, type ClusterForm } from './cluster-form.ts'
 import { edgeClustersPath } from './use-dry-run.ts'

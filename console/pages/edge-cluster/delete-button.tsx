@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { objectPath } from '../../data/api-paths.ts'
-import { edgeClusters, type EdgeClusterObject } from '../../data/edge-cluster.ts'
-import { keepMachinesPatch } from '../../data/edge-machines.ts'
-import { askHub } from '../../data/hub-request.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { objectPath } from '../../data/hub/api-paths.ts'
+import { edgeClusters, type EdgeClusterObject } from '../../data/edge/edge-cluster.ts'
+import { keepMachinesPatch } from '../../data/edge/edge-machines.ts'
+import { askHub } from '../../data/hub/hub-request.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -18,7 +18,7 @@ export function DeleteButton({ edge }: { readonly edge: EdgeClusterObject }) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
   const [, navigate] = useLocation()
-  const deed = useDeed()
+  const action = useAction()
   const [machines, setMachines] = useState<'Clean' | 'Keep'>('Clean')
   const { name, namespace } = edge.metadata
   const isImported = edge.spec.import !== undefined
@@ -36,7 +36,7 @@ export function DeleteButton({ edge }: { readonly edge: EdgeClusterObject }) {
     <ConfirmButton
       label={texts.delete}
       name={name}
-      deed={deed}
+      action={action}
       act={act}
       onDone={() => navigate('/edge-clusters')}
     >

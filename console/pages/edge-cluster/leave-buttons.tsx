@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import { objectPath } from '../../data/api-paths.ts'
-import { edgeClusters, type EdgeClusterObject } from '../../data/edge-cluster.ts'
-import { removalPatch, type Replacement } from '../../data/edge-machines.ts'
-import { askHub } from '../../data/hub-request.ts'
-import type { MachineResult } from '../../data/machine-results.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { objectPath } from '../../data/hub/api-paths.ts'
+import { edgeClusters, type EdgeClusterObject } from '../../data/edge/edge-cluster.ts'
+import { removalPatch, type Replacement } from '../../data/edge/edge-machines.ts'
+import { askHub } from '../../data/hub/hub-request.ts'
+import type { MachineResult } from '../../data/edge/machine-results.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { CheckField } from '../../parts/check-field.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -23,8 +23,8 @@ interface LeaveButtonsProps {
 export function LeaveButtons({ edge, machine }: LeaveButtonsProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
-  const removal = useDeed()
-  const replacing = useDeed()
+  const removal = useAction()
+  const replacing = useAction()
   const [isDead, setDead] = useState(false)
   const [next, setNext] = useState<Replacement>({ address: '', acceptsNewKeys: false })
   const { name, namespace } = edge.metadata
@@ -42,7 +42,7 @@ export function LeaveButtons({ edge, machine }: LeaveButtonsProps) {
       <ConfirmButton
         label={isLeaving ? texts.callDead : texts.remove}
         name={address}
-        deed={removal}
+        action={removal}
         act={() => send()}
       >
         <p>{texts.removeText}</p>
@@ -55,7 +55,12 @@ export function LeaveButtons({ edge, machine }: LeaveButtonsProps) {
         </p>
       </ConfirmButton>
       {isLeaving ? undefined : (
-        <ConfirmButton label={texts.replace} name={address} deed={replacing} act={() => send(next)}>
+        <ConfirmButton
+          label={texts.replace}
+          name={address}
+          action={replacing}
+          act={() => send(next)}
+        >
           <p>{texts.replaceText}</p>
           <TextField
             label={texts.newAddress}

@@ -1,9 +1,9 @@
-import { listPath } from '../../data/api-paths.ts'
-import { useWatched } from '../../data/console-context.tsx'
-import type { EdgeClusterObject } from '../../data/edge-cluster.ts'
-import { loginLabel, removeLogin } from '../../data/login-secret.ts'
-import { tableRows } from '../../data/table-rows.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { listPath } from '../../data/hub/api-paths.ts'
+import { useWatched } from '../../data/streams/console-context.tsx'
+import type { EdgeClusterObject } from '../../data/edge/edge-cluster.ts'
+import { loginLabel, removeLogin } from '../../data/hub/login-secret.ts'
+import { tableRows } from '../../data/objects/table-rows.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { useTexts } from '../../words/language.ts'
@@ -28,7 +28,7 @@ export function Logins({ edge }: { readonly edge: EdgeClusterObject }) {
         {names.map((secret) => (
           <li key={secret} className="row">
             <code>{secret}</code>
-            <Allowed deed={{ verb: 'delete', object: { ...secrets, namespace, name: secret } }}>
+            <Allowed action={{ verb: 'delete', object: { ...secrets, namespace, name: secret } }}>
               <DeleteLogin namespace={namespace} name={secret} />
             </Allowed>
           </li>
@@ -45,11 +45,11 @@ interface DeleteLoginProps {
 
 function DeleteLogin({ namespace, name }: DeleteLoginProps) {
   const texts = useTexts(both)
-  const deed = useDeed()
+  const action = useAction()
   return (
     <ConfirmButton
       label={texts.deleteLogin}
-      deed={deed}
+      action={action}
       act={() => removeLogin({ namespace, name })}
     >
       <p>{texts.deleteLoginText}</p>

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { changeOf, type EdgeClusterObject } from '../../data/edge-cluster.ts'
-import { machineResults, type MachineResult } from '../../data/machine-results.ts'
+import { changeOf, type EdgeClusterObject } from '../../data/edge/edge-cluster.ts'
+import { machineResults, type MachineResult } from '../../data/edge/machine-results.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { machineTexts, machineTones } from '../../parts/machine-texts.ts'
@@ -91,7 +91,7 @@ function columnsOf(
       title: '',
       width: '190px',
       cell: (machine) => (
-        <Allowed deed={changeOf(edge)}>
+        <Allowed action={changeOf(edge)}>
           <LeaveButtons edge={edge} machine={machine} />
         </Allowed>
       ),

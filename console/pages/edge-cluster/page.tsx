@@ -1,8 +1,8 @@
 /** How a cluster is being made of machines: its steps, live, and what a person may ask for. */
 import { useState } from 'react'
 import { Link, useParams } from 'wouter'
-import { listPath, objectPath } from '../../data/api-paths.ts'
-import { useWatched } from '../../data/console-context.tsx'
+import { listPath, objectPath } from '../../data/hub/api-paths.ts'
+import { useWatched } from '../../data/streams/console-context.tsx'
 import {
   changeOf,
   edgeClusters,
@@ -14,8 +14,8 @@ import {
   type EdgePhase,
   type EdgeStep,
   type EdgeWish,
-} from '../../data/edge-cluster.ts'
-import { askHub } from '../../data/hub-request.ts'
+} from '../../data/edge/edge-cluster.ts'
+import { askHub } from '../../data/hub/hub-request.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
@@ -25,7 +25,7 @@ import { HostKeys } from '../../parts/host-keys.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { WordMark, type Tone } from '../../parts/state-mark.tsx'
 import { partTexts } from '../../parts/texts.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { useTexts } from '../../words/language.ts'
 import { DeleteButton } from './delete-button.tsx'
 import { JoinManifest } from './join-manifest.tsx'
@@ -44,7 +44,7 @@ export function EdgeClusterPage() {
   const view = useWatched(
     `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`,
   )
-  const deed = useDeed()
+  const action = useAction()
   // The hub's own kind.
   const edge = view.items.get(`${namespace}/${name}`) as EdgeClusterObject | undefined
   const above = <Link href="/edge-clusters">{texts.above}</Link>
@@ -61,7 +61,7 @@ export function EdgeClusterPage() {
     const contentType = 'application/merge-patch+json'
     await askHub(path, { method: 'PATCH', body: wishPatch(wish), contentType })
   }
-  const ask: Ask = (wish) => void deed.run(() => send(wish))
+  const ask: Ask = (wish) => void action.run(() => send(wish))
   return (
     <PageFrame
       title={name}
@@ -70,7 +70,7 @@ export function EdgeClusterPage() {
       mark={<Progress edge={edge} />}
       actions={<Actions edge={edge} ask={ask} send={send} />}
     >
-      <FaultLine fault={deed.fault} />
+      <FaultLine fault={action.fault} />
       {edge.status?.capacity === undefined ? undefined : (
         <p className="muted">{edge.status.capacity}</p>
       )}
@@ -120,12 +120,12 @@ interface ActionsProps {
 function Actions({ edge, ask, send }: ActionsProps) {
   return (
     <>
-      <Allowed deed={changeOf(edge)} isExplained>
+      <Allowed action={changeOf(edge)} isExplained>
         <Wishes edge={edge} ask={ask} send={send} />
       </Allowed>
       <Ways edge={edge} />
       {edge.metadata.deletionTimestamp === undefined ? (
-        <Allowed deed={changeOf(edge, 'delete')}>
+        <Allowed action={changeOf(edge, 'delete')}>
           <DeleteButton edge={edge} />
         </Allowed>
       ) : undefined}
@@ -136,7 +136,7 @@ function Actions({ edge, ask, send }: ActionsProps) {
 function Wishes({ edge, ask, send }: ActionsProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
-  const cancel = useDeed()
+  const cancel = useAction()
   const { phase, steps = [] } = edge.status ?? {}
   const isPaused = edge.spec.paused === true
   const isOver = ['Ready', 'Checked', 'Cancelled', 'Deleting'].includes(phase ?? '')
@@ -160,7 +160,7 @@ function Wishes({ edge, ask, send }: ActionsProps) {
           >
             {isPaused ? texts.resume : texts.pause}
           </button>
-          <ConfirmButton label={texts.cancel} deed={cancel} act={() => send({ ask: 'cancel' })}>
+          <ConfirmButton label={texts.cancel} action={cancel} act={() => send({ ask: 'cancel' })}>
             <p>{texts.cancelText}</p>
             <p>
               <CopyButton
@@ -189,7 +189,7 @@ function Ways({ edge }: Pick<ActionsProps, 'edge'>) {
   return (
     <>
       {edge.spec.import === undefined ? (
-        <Allowed deed={changeOf(edge)}>
+        <Allowed action={changeOf(edge)}>
           <Link href={`${page}/add-nodes`} className="button">
             {texts.addMachines}
           </Link>
@@ -246,7 +246,7 @@ function StepOutput({ edge, step, ask }: StepOutputProps) {
         </ul>
       )}
       {mayRepeat ? (
-        <Allowed deed={changeOf(edge)}>
+        <Allowed action={changeOf(edge)}>
           <p className="empty-actions">
             <button type="button" className="button" onClick={() => ask({ ask: 'retry', step })}>
               {texts.retry}

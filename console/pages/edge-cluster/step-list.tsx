@@ -1,5 +1,5 @@
-import { stepMs, stepText, type EdgeStep } from '../../data/edge-cluster.ts'
-import { useNow } from '../../data/use-now.ts'
+import { stepMs, stepText, type EdgeStep } from '../../data/edge/edge-cluster.ts'
+import { useNow } from '../../data/hub/use-now.ts'
 import { WordMark, type Tone } from '../../parts/state-mark.tsx'
 import { useLanguage, useTexts } from '../../words/language.ts'
 import { spanText } from '../../words/time-texts.ts'

@@ -1,7 +1,7 @@
 /** The clusters that the hub makes of machines. */
 import { Link } from 'wouter'
-import { edgeClusters } from '../../data/edge-cluster.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { edgeClusters } from '../../data/edge/edge-cluster.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -17,7 +17,7 @@ export function EdgeClustersPage() {
     <PageFrame
       title={texts.title}
       actions={
-        <Allowed deed={{ verb: 'create', object }}>
+        <Allowed action={{ verb: 'create', object }}>
           <Link href="/new-edge-cluster" className="button is-main">
             <Icon name="add" />
             {texts.create}

@@ -1,8 +1,8 @@
 /** Events of the hub, or of one cluster. */
 import { useMemo } from 'react'
-import { byName } from '../../data/fleet.ts'
-import { useFleet } from '../../data/fleet-rows.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { byName } from '../../data/fleet/fleet.ts'
+import { useFleet } from '../../data/fleet/fleet-rows.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { EventList } from '../../parts/event-list.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FleetRow } from '../../data/fleet.ts'
+import type { FleetRow } from '../../data/fleet/fleet.ts'
 import { attentionOrder } from './attention-order.ts'
 
 test('the worst trouble comes first, and of equal troubles the newest', () => {

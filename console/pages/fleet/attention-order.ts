@@ -1,4 +1,4 @@
-import { byName, clusterStates, type FleetRow } from '../../data/fleet.ts'
+import { byName, clusterStates, type FleetRow } from '../../data/fleet/fleet.ts'
 
 /** Compares two clusters: the worse state first, then the newer trouble, which somebody may be working on. */
 export function attentionOrder(a: FleetRow, b: FleetRow): number {

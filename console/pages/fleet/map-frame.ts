@@ -1,5 +1,5 @@
 /** The frame of a map: which part of the world it shows, and where a place is drawn. Pure. */
-import type { Coordinates } from '../../data/fleet-places.ts'
+import type { Coordinates } from '../../data/fleet/fleet-places.ts'
 
 export interface MapFrame {
   readonly width: number

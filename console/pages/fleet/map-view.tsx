@@ -1,7 +1,7 @@
 /** The fleet at the places that a person has written down. It needs no tiles and nothing from elsewhere. */
 import { Link } from 'wouter'
-import { fleetOnMap, type PlacedClusters, type Places } from '../../data/fleet-places.ts'
-import { countByState, type FleetRow } from '../../data/fleet.ts'
+import { fleetOnMap, type PlacedClusters, type Places } from '../../data/fleet/fleet-places.ts'
+import { countByState, type FleetRow } from '../../data/fleet/fleet.ts'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { stateShapes } from '../../parts/state-mark.tsx'
 import { partTexts } from '../../parts/texts.ts'

@@ -10,12 +10,12 @@ import {
   type FleetGroup,
   type FleetRow,
   type GroupKey,
-} from '../../data/fleet.ts'
-import { placesObject, readPlaces, type PlacesObject } from '../../data/fleet-places.ts'
-import { useFleet } from '../../data/fleet-rows.ts'
-import { useWaitingAgents } from '../../data/use-registrations.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
-import { useWatchedObject } from '../../data/use-watched-object.ts'
+} from '../../data/fleet/fleet.ts'
+import { placesObject, readPlaces, type PlacesObject } from '../../data/fleet/fleet-places.ts'
+import { useFleet } from '../../data/fleet/fleet-rows.ts'
+import { useWaitingAgents } from '../../data/edge/use-registrations.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
+import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'

@@ -1,6 +1,6 @@
 /** The form of a job, and the object that it stands for. Pure. */
-import { filled, labelsOf, numberOf, wordsOf } from '../../data/form-values.ts'
-import type { FieldFault } from '../../data/hub-error.ts'
+import { filled, labelsOf, numberOf, wordsOf } from '../../data/browser/form-values.ts'
+import type { FieldFault } from '../../data/hub/hub-error.ts'
 
 export const works = ['upgrade', 'configure', 'pullImages'] as const
 

@@ -2,13 +2,13 @@
 import { useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from 'wouter'
-import { listPath } from '../../data/api-paths.ts'
-import { browserClock } from '../../data/browser-clock.ts'
-import { edgeJobs, type EdgeJobObject } from '../../data/edge-job.ts'
-import { asHubError, type HubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
-import { useDeed } from '../../data/use-deed.ts'
-import { writeYaml } from '../../data/yaml-writer.ts'
+import { listPath } from '../../data/hub/api-paths.ts'
+import { browserClock } from '../../data/browser/browser-clock.ts'
+import { edgeJobs, type EdgeJobObject } from '../../data/edge/edge-job.ts'
+import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
+import { useAction } from '../../data/hub/use-action.ts'
+import { writeYaml } from '../../data/objects/yaml-writer.ts'
 import { timeLimits } from '../../limits-table.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
@@ -22,14 +22,14 @@ export function JobFormPage() {
   const texts = useTexts(both)
   const [, navigate] = useLocation()
   const [form, setForm] = useState<JobForm>(emptyJob)
-  const deed = useDeed()
+  const action = useAction()
   const check = useCheck(form)
   const versions = useVersions()
   const set = (change: Partial<JobForm>): void => setForm({ ...form, ...change })
-  const fault = deed.fault ?? check.error
+  const fault = action.fault ?? check.error
   const faults = jobFaults(fault?.facts.causes ?? [])
   const create = (): Promise<boolean> =>
-    deed.run(async () => {
+    action.run(async () => {
       const request = { method: 'POST', body: edgeJobOf(form) } as const
       const { metadata } = await askJson<EdgeJobObject>(jobsPath(form), request)
       const { namespace, name } = metadata
@@ -48,7 +48,11 @@ export function JobFormPage() {
         <ChoiceFields form={form} set={set} faults={faults} />
         <div className="form-end">
           {faults.size > Number(faults.has('')) ? undefined : <FaultLine fault={fault} />}
-          <button type="submit" className="button is-main" disabled={deed.isBusy || !check.isGood}>
+          <button
+            type="submit"
+            className="button is-main"
+            disabled={action.isBusy || !check.isGood}
+          >
             {texts.create}
           </button>
           {check.isGood ? <span className="tone-ok freshness">● {texts.good}</span> : undefined}

@@ -8,7 +8,7 @@ import {
   type JobRow,
   type JobWish,
   type MachinePhase,
-} from '../../data/edge-job.ts'
+} from '../../data/edge/edge-job.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
@@ -83,7 +83,7 @@ export function MachineTable({ job, rows, ask }: MachineTableProps) {
         cell: (row) => {
           const wish = wishOf(row)
           return wish === undefined ? undefined : (
-            <Allowed deed={changeOf(job)}>
+            <Allowed action={changeOf(job)}>
               <button type="button" className="button" onClick={() => ask(wish)}>
                 {wish.ask === 'confirm' ? texts.confirm : texts.retry}
               </button>

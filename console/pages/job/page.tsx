@@ -1,7 +1,7 @@
 /** One job: how far it is on each machine, and what a person may ask of it. */
 import { Link, useParams } from 'wouter'
-import { listPath, objectPath } from '../../data/api-paths.ts'
-import { useWatched } from '../../data/console-context.tsx'
+import { listPath, objectPath } from '../../data/hub/api-paths.ts'
+import { useWatched } from '../../data/streams/console-context.tsx'
 import {
   changeOf,
   edgeJobClusters,
@@ -15,9 +15,9 @@ import {
   type EdgeJobObject,
   type JobPhase,
   type JobWish,
-} from '../../data/edge-job.ts'
-import { askHub } from '../../data/hub-request.ts'
-import { useDeed } from '../../data/use-deed.ts'
+} from '../../data/edge/edge-job.ts'
+import { askHub } from '../../data/hub/hub-request.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { Age } from '../../parts/age.tsx'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
@@ -52,7 +52,7 @@ export function JobPage() {
   const clusters = useWatched(
     `${listPath(undefined, edgeJobClusters, namespace)}?labelSelector=${label}`,
   )
-  const deed = useDeed()
+  const action = useAction()
   // The hub's own kinds.
   const job = view.items.get(`${namespace}/${name}`) as EdgeJobObject | undefined
   const rows = jobRows([...clusters.items.values()] as EdgeJobClusterObject[])
@@ -69,7 +69,7 @@ export function JobPage() {
     const contentType = 'application/merge-patch+json'
     await askHub(path, { method: 'PATCH', body: jobPatch(job, wish), contentType })
   }
-  const ask = (wish: JobWish): void => void deed.run(() => send(wish))
+  const ask = (wish: JobWish): void => void action.run(() => send(wish))
   const phase = job.status?.phase ?? 'Pending'
   return (
     <PageFrame
@@ -78,12 +78,12 @@ export function JobPage() {
       view={view}
       mark={<WordMark tone={tones[phase]}>{texts.phases[phase]}</WordMark>}
       actions={
-        <Allowed deed={changeOf(job)} isExplained>
+        <Allowed action={changeOf(job)} isExplained>
           <Actions job={job} ask={ask} send={send} />
         </Allowed>
       }
     >
-      <FaultLine fault={deed.fault} />
+      <FaultLine fault={action.fault} />
       <section className="panel">
         <h2>{workText(job, texts)}</h2>
         {job.status?.message === undefined ? undefined : <p>{job.status.message}</p>}
@@ -144,7 +144,7 @@ interface ActionsProps {
 function Actions({ job, ask, send }: ActionsProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
-  const cancelDeed = useDeed()
+  const cancelAction = useAction()
   const { spec, status } = job
   const hold: JobWish = { ask: spec.paused === true ? 'resume' : 'pause' }
   const all = { target: '*' } as const
@@ -173,7 +173,11 @@ function Actions({ job, ask, send }: ActionsProps) {
           <button type="button" className="button" onClick={() => ask(hold)}>
             {spec.paused === true ? texts.resume : texts.pause}
           </button>
-          <ConfirmButton label={texts.cancel} deed={cancelDeed} act={() => send({ ask: 'cancel' })}>
+          <ConfirmButton
+            label={texts.cancel}
+            action={cancelAction}
+            act={() => send({ ask: 'cancel' })}
+          >
             <p>{texts.cancelText}</p>
             <p>
               <CopyButton label={words.asCommand} text={jobCommand(job, { ask: 'cancel' })} />

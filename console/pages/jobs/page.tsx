@@ -1,7 +1,7 @@
 /** Jobs that change the machines of many edge clusters. */
 import { Link } from 'wouter'
-import { edgeJobs } from '../../data/edge-job.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import { edgeJobs } from '../../data/edge/edge-job.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -18,7 +18,7 @@ export function JobsPage() {
       title={texts.title}
       mark={<span className="muted">{texts.hint}</span>}
       actions={
-        <Allowed deed={{ verb: 'create', object }}>
+        <Allowed action={{ verb: 'create', object }}>
           <Link href="/new-job" className="button is-main">
             <Icon name="add" />
             {texts.create}

@@ -1,13 +1,13 @@
 import { useState, type SubmitEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { asHubError, type HubError } from '../../data/hub-error.ts'
+import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
 import {
   beginSession,
   loginAddress,
   readOffers,
   type Session,
   type SessionCredential,
-} from '../../data/session.ts'
+} from '../../data/hub/session.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'

@@ -2,11 +2,16 @@
 import { lazy, Suspense, useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
-import { objectPage, objectPath, readObjectPage, type ObjectName } from '../../data/api-paths.ts'
-import { useWatched } from '../../data/console-context.tsx'
-import { applicationPage, bindingName } from '../../data/explanation.ts'
-import { asHubError } from '../../data/hub-error.ts'
-import { askJson } from '../../data/hub-request.ts'
+import {
+  objectPage,
+  objectPath,
+  readObjectPage,
+  type ObjectName,
+} from '../../data/hub/api-paths.ts'
+import { useWatched } from '../../data/streams/console-context.tsx'
+import { applicationPage, bindingName } from '../../data/fleet/explanation.ts'
+import { asHubError } from '../../data/hub/hub-error.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
 import {
   containerNames,
   hasLogs,
@@ -14,10 +19,10 @@ import {
   logSources,
   podsPath,
   type PodOwner,
-} from '../../data/pod-containers.ts'
-import { claimant } from '../../data/policy-names.ts'
-import { useMay } from '../../data/rights.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+} from '../../data/pods/pod-containers.ts'
+import { claimant } from '../../data/fleet/policy-names.ts'
+import { useMay } from '../../data/hub/rights.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'

@@ -8,7 +8,7 @@ import {
   resizeMessage,
   shellPath,
   stdinMessage,
-} from '../../data/exec-frames.ts'
+} from '../../data/pods/exec-frames.ts'
 import { giveStylesNonce } from '../../parts/style-nonce.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { useTexts } from '../../words/language.ts'

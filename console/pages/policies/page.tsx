@@ -1,7 +1,12 @@
 /** Policies of the fleet: where objects go, and what differs from cluster to cluster. */
 import { Link } from 'wouter'
-import { isPolicyKind, policyKinds, policyPage, type PolicyKind } from '../../data/policy-names.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
+import {
+  isPolicyKind,
+  policyKinds,
+  policyPage,
+  type PolicyKind,
+} from '../../data/fleet/policy-names.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -28,7 +33,7 @@ export function PoliciesPage() {
       title={texts.title}
       mark={<span className="muted">{texts.hints[kind]}</span>}
       actions={
-        <Allowed deed={{ verb: 'create', object: { ...resource, namespace, name: '' } }}>
+        <Allowed action={{ verb: 'create', object: { ...resource, namespace, name: '' } }}>
           <Link href="/new-policy" className="button is-main">
             <Icon name="add" />
             {texts.create}

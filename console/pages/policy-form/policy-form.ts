@@ -1,5 +1,5 @@
 /** The form of a propagation policy, and the object that it stands for. Pure. */
-import type { ExplainedPolicy } from '../../data/explanation.ts'
+import type { ExplainedPolicy } from '../../data/fleet/explanation.ts'
 
 export interface PolicyForm {
   readonly name: string

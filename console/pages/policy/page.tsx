@@ -1,9 +1,9 @@
 /** One policy: the clusters that it is for, the objects that it has claimed, and its YAML. */
 import { Link, useParams } from 'wouter'
-import { applicationPage, type ExplainedPolicy } from '../../data/explanation.ts'
-import { claimLabel, policyObject, policyPage } from '../../data/policy-names.ts'
-import { useUrlValues } from '../../data/use-url-values.ts'
-import { useWatchedObject } from '../../data/use-watched-object.ts'
+import { applicationPage, type ExplainedPolicy } from '../../data/fleet/explanation.ts'
+import { claimLabel, policyObject, policyPage } from '../../data/fleet/policy-names.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
+import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { ObjectYaml } from '../../parts/object-yaml.tsx'

@@ -1,6 +1,6 @@
 /** How a cluster that exists comes to the hub: the form, and the objects that it stands for. Pure. */
-import { filled, labelsOf, wordsOf } from '../../data/form-values.ts'
-import type { FieldFault } from '../../data/hub-error.ts'
+import { filled, labelsOf, wordsOf } from '../../data/browser/form-values.ts'
+import type { FieldFault } from '../../data/hub/hub-error.ts'
 
 export interface ImportForm {
   readonly name: string

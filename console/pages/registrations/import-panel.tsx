@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { listPath } from '../../data/api-paths.ts'
-import { edgeClusters } from '../../data/edge-cluster.ts'
-import { askJson } from '../../data/hub-request.ts'
-import type { Registration } from '../../data/registration.ts'
-import { useDeed } from '../../data/use-deed.ts'
+import { listPath } from '../../data/hub/api-paths.ts'
+import { edgeClusters } from '../../data/edge/edge-cluster.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
+import type { Registration } from '../../data/edge/registration.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { CheckField } from '../../parts/check-field.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
@@ -37,7 +37,7 @@ export function ImportPanel({ registrations: waiting }: ImportPanelProps) {
   const [, navigate] = useLocation()
   const [form, setForm] = useState<ImportForm>(emptyImport)
   const [made, setMade] = useState<MadeRegistration>()
-  const { isBusy, fault, run } = useDeed()
+  const { isBusy, fault, run } = useAction()
   const set = (change: Partial<ImportForm>): void => setForm({ ...form, ...change })
   const faults = importFaults(fault?.facts.causes ?? [])
   const make = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 /** How a cluster comes to the hub by itself: the command or manifest, and the agents that wait to be accepted. */
-import { useRegistrations } from '../../data/use-registrations.ts'
+import { useRegistrations } from '../../data/edge/use-registrations.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -23,7 +23,7 @@ export function RegistrationsPage() {
   const { view, registrations, error, retryList, refresh } = useRegistrations()
   return (
     <PageFrame title={texts.title} view={view}>
-      <Allowed deed={register} isExplained>
+      <Allowed action={register} isExplained>
         <ImportPanel registrations={registrations ?? []} />
       </Allowed>
       <h2>{texts.waiting}</h2>

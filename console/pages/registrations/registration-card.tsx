@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { askJson } from '../../data/hub-request.ts'
+import { askJson } from '../../data/hub/hub-request.ts'
 import {
   compareFingerprint,
   registrationsPath,
   signingRequests,
   type Registration,
-} from '../../data/registration.ts'
-import { useDeed } from '../../data/use-deed.ts'
+} from '../../data/edge/registration.ts'
+import { useAction } from '../../data/hub/use-action.ts'
 import { Age } from '../../parts/age.tsx'
 import { Allowed } from '../../parts/allowed.tsx'
 import { CheckField } from '../../parts/check-field.tsx'
@@ -35,7 +35,7 @@ export function RegistrationCard({ registration, onDecided }: RegistrationCardPr
   const texts = useTexts(both)
   const [copied, setCopied] = useState('')
   const [isCompared, setCompared] = useState(false)
-  const { isBusy, fault, run } = useDeed()
+  const { isBusy, fault, run } = useAction()
   const { request, cluster, fingerprint, warnings } = registration
   const comparison = compareFingerprint(fingerprint, copied)
   const decide = async (accepts: boolean): Promise<void> => {
@@ -53,7 +53,7 @@ export function RegistrationCard({ registration, onDecided }: RegistrationCardPr
         </p>
       ))}
       <RegistrationFacts registration={registration} />
-      <Allowed deed={{ ...approve, object: { ...approve.object, name: request } }} isExplained>
+      <Allowed action={{ ...approve, object: { ...approve.object, name: request } }} isExplained>
         <p>{texts.compare}</p>
         <div className="fields">
           <TextField

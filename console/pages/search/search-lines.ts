@@ -1,6 +1,6 @@
 /** A search over all clusters: what is asked, and the lines that come. Pure. */
-import { objectPage } from '../../data/api-paths.ts'
-import { versionOf } from '../../data/explanation.ts'
+import { objectPage } from '../../data/hub/api-paths.ts'
+import { versionOf } from '../../data/fleet/explanation.ts'
 
 /** Kinds that the page offers; a search is for at most eight of them. */
 export const searchKinds = [

@@ -1,11 +1,16 @@
 /** How this browser shows the pages, and which hub it is. */
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { useConsole } from '../../data/console-context.tsx'
-import { firstPage, firstPages, setFirstPage, type FirstPage } from '../../data/first-page.ts'
-import { asHubError } from '../../data/hub-error.ts'
-import { hubNowMs } from '../../data/hub-clock.ts'
-import { useHubInfo } from '../../data/hub-info.ts'
+import { useConsole } from '../../data/streams/console-context.tsx'
+import {
+  firstPage,
+  firstPages,
+  setFirstPage,
+  type FirstPage,
+} from '../../data/browser/first-page.ts'
+import { asHubError } from '../../data/hub/hub-error.ts'
+import { hubNowMs } from '../../data/hub/hub-clock.ts'
+import { useHubInfo } from '../../data/hub/hub-info.ts'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { Facts } from '../../parts/facts.tsx'

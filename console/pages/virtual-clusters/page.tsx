@@ -1,8 +1,8 @@
 /** All virtual clusters of the fleet, by the cluster that they are part of. */
 import { useMemo } from 'react'
 import { Link } from 'wouter'
-import { byName, clusterStates, isOutOfSight, type FleetRow } from '../../data/fleet.ts'
-import { useFleet } from '../../data/fleet-rows.ts'
+import { byName, clusterStates, isOutOfSight, type FleetRow } from '../../data/fleet/fleet.ts'
+import { useFleet } from '../../data/fleet/fleet-rows.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
