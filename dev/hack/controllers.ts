@@ -17,7 +17,7 @@ import { formatCheckpoints } from '../differential/controllers/golden.ts'
 import { startOurWorld } from '../differential/controllers/our-world.ts'
 import { playStory, type Checkpoint } from '../differential/controllers/play-story.ts'
 import type { Story } from '../differential/controllers/story.ts'
-import { startUpstreamWorld } from './upstream-world.ts'
+import { startUpstreamWorld } from './upstream/upstream-world.ts'
 
 const atOnceMax = 6
 

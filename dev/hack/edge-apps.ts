@@ -33,7 +33,7 @@ import {
 } from '../differential/edge-apps/edge-world.ts'
 import { runProgram } from './upstream/run-program.ts'
 import { buildSuperedge } from './upstream/superedge-build.ts'
-import { watchPaths } from './upstream-world.ts'
+import { watchPaths } from './upstream/upstream-world.ts'
 
 /** SuperEdge's controller says nothing when it has read the cluster. */
 const startMs = 5_000

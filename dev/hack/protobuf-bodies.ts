@@ -15,7 +15,7 @@ import { loadMessages, messageName } from '../../packages/apiserver/protobuf/mes
 import { protobufValue } from '../../packages/apiserver/protobuf/protobuf-answer.ts'
 import { betaSwitches } from '../differential/corpus.ts'
 import { connect, type Connection } from '../differential/subject.ts'
-import { subjectOf, type KindExample } from './differential-kinds.ts'
+import { subjectOf, type KindExample } from './differential/kind-scripts.ts'
 import { buildUpstream } from './upstream/build-upstream.ts'
 import { startUpstream } from './upstream/run-upstream.ts'
 
@@ -50,7 +50,7 @@ try {
 async function compareKinds(connection: Connection): Promise<void> {
   const path = join(import.meta.dirname, '../differential/kind-examples.yaml')
   const text = (await readFile(path, 'utf8')).replaceAll('${ns}', namespace)
-  // The file has this shape, which dev/hack/differential-kinds.ts declares.
+  // The file has this shape, which dev/hack/differential/kind-scripts.ts declares.
   const examples = parse(text) as KindExample[]
   const kinds = await builtinKinds({ includeBeta: true })
   let same = 0

@@ -1,6 +1,6 @@
-import type { Difference } from '../differential/compare.ts'
-import type { Answer } from '../differential/run-script.ts'
-import type { Exchange, Script } from '../differential/script.ts'
+import type { Difference } from '../../differential/compare.ts'
+import type { Answer } from '../../differential/run-script.ts'
+import type { Exchange, Script } from '../../differential/script.ts'
 
 const pathsMax = 3
 const shownMax = 500

@@ -6,10 +6,10 @@ import {
   settleMsMax,
   type Stillness,
   type StoryWorld,
-} from '../differential/controllers/story-world.ts'
-import { connect, EventReader, type Subject } from '../differential/subject.ts'
-import { buildUpstream } from './upstream/build-upstream.ts'
-import { startUpstream } from './upstream/run-upstream.ts'
+} from '../../differential/controllers/story-world.ts'
+import { connect, EventReader, type Subject } from '../../differential/subject.ts'
+import { buildUpstream } from './build-upstream.ts'
+import { startUpstream } from './run-upstream.ts'
 
 /** The limits of controllers are off, so that their writes depend only on what they see. */
 const unhurried = ['--kube-api-qps=1000', '--kube-api-burst=2000']

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { builtinKinds } from '@skerry/kinds'
 import type { Kind, Schema, SchemaSet } from '@skerry/api'
 import { parse } from 'yaml'
-import { stepText, subjectOf, type KindExample, type Step } from './differential-kinds.ts'
-import { createRandom, type Random } from '../differential/seeded-choices.ts'
+import { stepText, subjectOf, type KindExample, type Step } from './kind-scripts.ts'
+import { createRandom, type Random } from '../../differential/seeded-choices.ts'
 
 /** Kinds that change how a server works, so that a random one would spoil all later requests. */
 const excluded: ReadonlySet<string> = new Set([

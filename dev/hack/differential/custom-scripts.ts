@@ -1,5 +1,5 @@
-import { stepText, type Step } from './differential-kinds.ts'
-import { createRandom, type Random } from '../differential/seeded-choices.ts'
+import { stepText, type Step } from './kind-scripts.ts'
+import { createRandom, type Random } from '../../differential/seeded-choices.ts'
 
 type Fields = Record<string, unknown>
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { builtinKinds } from '@skerry/kinds'
 import type { Kind } from '@skerry/api'
 import { parse, stringify } from 'yaml'
-import { betaPrefix } from '../differential/corpus.ts'
+import { betaPrefix } from '../../differential/corpus.ts'
 
 /** An entry of dev/differential/kind-examples.yaml. */
 export interface KindExample {
