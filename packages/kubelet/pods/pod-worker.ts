@@ -381,7 +381,8 @@ export class PodWorker {
       plan.wakeAtMs ?? Infinity,
       this.#resources.refreshAtMs ?? Infinity,
       deadline ?? Infinity,
-      ...[...this.#failures.keys()].map((name) => nowMs + this.#untilRetryMs(name)),
+      // Rounded up: a part of a millisecond may be lost in the sum, and the pod would be planned again at once, for ever.
+      ...[...this.#failures.keys()].map((name) => nowMs + Math.ceil(this.#untilRetryMs(name))),
     )
   }
 
