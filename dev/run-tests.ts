@@ -117,7 +117,7 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-  await runGroup(orderStories(files.filter(isEndToEnd)), { concurrency: 4, totals })
+  await runGroup(orderStories(files.filter(isEndToEnd)), { concurrency: 3, totals })
 }
 
 interface Totals {

@@ -44,15 +44,16 @@ export async function openSftp(opened: Opened, signal: AbortSignal): Promise<SFT
   }
 }
 
-/** Resolves with what the call gives its callback, or rejects if that takes longer than a command may. */
+/** Resolves with what the call gives its callback. Rejects if that takes longer than a command may, or the connection ends. */
 export async function answered<Value>(
   call: (done: (error: Error | null | undefined, value: Value) => void) => void,
-  { clock, request }: Opened,
+  opened: Opened,
   signal: AbortSignal,
 ): Promise<Value> {
+  const { clock, request } = opened
   const ms = bounds.commandMsMax
   const late = `${request.address} did not answer in ${ms / 1_000} s`
-  using scope = linkedSignal(signal)
+  using scope = untilClosed(opened, signal)
   using _timer = clock.setTimer(ms, () => scope.abort(new ShellError('misbehaves', late)))
   const answer = Promise.withResolvers<Value>()
   call((error, value) => {
