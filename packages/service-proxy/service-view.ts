@@ -1,15 +1,9 @@
 import type { Logger, WakeFlag } from '@skerry/base'
-import type { Node } from '@skerry/api'
+import { equalJson, type Node } from '@skerry/api'
 import { buildZone, type Zone } from './dns/zone.ts'
 import type { HealthCheckPorts } from './services/health-check-ports.ts'
 import { nearEndpoints, topologyKeysOf, type TopologyFault } from './services/near-endpoints.ts'
-import {
-  areSameLabels,
-  nodeLabelsOf,
-  withKeys,
-  zoneKey,
-  type NodeLabels,
-} from './services/node-labels.ts'
+import { nodeLabelsOf, withKeys, zoneKey, type NodeLabels } from './services/node-labels.ts'
 import type { ServiceProxy } from './services/service-proxy.ts'
 import type { ServiceState } from './services/service-snapshot.ts'
 import { unitHostname } from './services/unit-hostname.ts'
@@ -80,7 +74,7 @@ export class ServiceView {
       this.#deps.isOutdated.raise()
     }
     const labels = nodeLabelsOf(nodes)
-    if (areSameLabels(labels, this.#nodeLabels)) return
+    if (equalJson(labels, this.#nodeLabels)) return
     this.#nodeLabels = labels
     this.#deps.isOutdated.raise()
     if (this.#heard !== undefined) this.showHeard(this.#heard)

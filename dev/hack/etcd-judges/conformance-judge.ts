@@ -69,7 +69,7 @@ const thisMachine = {
     spawn(program, args, options),
 }
 
-/** Makes a node that is ready and takes no pods, for there is no scheduler. */
+/** Makes a node that is ready. It gets no pods, because there is no scheduler. */
 async function makeNode(upstream: RunningUpstream): Promise<void> {
   const metadata = { name: 'judged', labels: { 'kubernetes.io/os': 'linux' } }
   const nodes = '/api/v1/nodes'

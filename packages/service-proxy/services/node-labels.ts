@@ -1,4 +1,3 @@
-import { equalJson } from '@skerry/api'
 import type { Node } from '@skerry/api'
 
 /** The labels of each node, by the node's name. */
@@ -17,8 +16,4 @@ export function withKeys(nodes: NodeLabels, keys: ReadonlySet<string>): NodeLabe
   const kept = (labels: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(labels).filter(([key]) => keys.has(key)))
   return Object.fromEntries(Object.entries(nodes).map(([name, labels]) => [name, kept(labels)]))
-}
-
-export function areSameLabels(a: NodeLabels, b: NodeLabels): boolean {
-  return equalJson(a, b)
 }
