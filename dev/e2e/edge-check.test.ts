@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { startTestMachine, whyNoMachine, type TestHost, type TestMachine } from '@skerry/testing'
 import { EdgeHub } from './edge-hub.ts'
 import { assertKeepsSecrets } from './keeps-secrets.ts'
-import { leftOvers } from './left-overs.ts'
+import { changedBetween, leftOvers } from './left-overs.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
@@ -114,7 +114,9 @@ async function checks({ hub, first, second }: Story): Promise<void> {
   const [step] = checked.plan.filter((each) => each.step === 'InstallProgram')
   assert.deepEqual(step?.machines, [first.address, second.address])
   assert.equal((await hub.tryKubectl(['get', 'edgeclusters', '-A', '-o', 'name'])).stdout, '')
-  assert.deepEqual([await leftOvers(first), await leftOvers(second)], before)
+  const after = [await leftOvers(first), await leftOvers(second)]
+  const changes = after.map((list, index) => changedBetween(before[index] ?? [], list))
+  assert.deepEqual(changes, [[], []])
 }
 
 async function makes(story: Story): Promise<void> {

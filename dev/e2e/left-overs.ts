@@ -1,7 +1,11 @@
 import type { TestMachine } from '@skerry/testing'
 
-/** Lists files, units, mounts, links, routes, tables of rules and running programs; logs and the login's own are left out. */
+/**
+ * Lists files, units, mounts, links, routes, tables of rules and running programs; logs and the login's own are left out.
+ * The programs of a boot end by themselves, some of them after sshd has started, so the script waits for the boot's end.
+ */
 const script = `
+systemctl is-system-running --wait >/dev/null || true
 find / /var/lib /var/lib/skerry -xdev \\( -path '/var/log/*' -o -path '/var/tmp/systemd-*' -o -path '/tmp/systemd-private-*' -o -path '/var/lib/systemd/*' \\
   -o -path '/root/.*' -o -path '/home/*/.*' -o -path '/var/cache/ldconfig/*' \\) -prune -o -printf 'file %p\\n'
 systemctl list-units --all --plain --no-legend 'skerry*' 'containerd*' | while read -r unit _; do echo "unit $unit"; done

@@ -26,6 +26,8 @@ async function machinePlace(): Promise<Place> {
     plan,
     async take(input) {
       const child = spawn('sh', ['-c', takeScript, 'sh', settings, plan])
+      // A script that finds the answer in the settings may end without having read its input.
+      child.stdin.on('error', () => undefined)
       child.stdin.end(input)
       const errors = text(child.stderr)
       const answer = await text(child.stdout)
