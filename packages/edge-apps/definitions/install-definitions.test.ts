@@ -4,9 +4,9 @@ import { equalJson } from '@skerry/api'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { startTestApiServer, until } from '@skerry/testing'
+import { superedgeKinds } from '../superedge/definitions-table.ts'
 import { deploymentGrids } from '../superedge/grid.ts'
 import { installDefinitions, removeEdgeApps } from './install-definitions.ts'
-import { superedgeKinds } from './superedge-table.ts'
 
 const { signal } = new AbortController()
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }

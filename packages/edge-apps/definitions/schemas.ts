@@ -70,12 +70,6 @@ export const selectorFields: Readonly<Record<string, JSONSchemaProps>> = Object.
   ),
 })
 
-export const labelSelector: JSONSchemaProps = fields({
-  ...selectorFields,
-  /** It has no effect in SuperEdge, and none here. */
-  annotations: textMap,
-})
-
 export const taint: JSONSchemaProps = fields(
   { key: text, value: text, effect: text, timeAdded: { type: 'string', format: 'date-time' } },
   ['key', 'effect'],

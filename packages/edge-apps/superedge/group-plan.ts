@@ -5,8 +5,8 @@ import {
   labelSelectorOf,
   type Node,
 } from '@skerry/api'
-import { findGroups, keysHash } from '../groups/found-groups.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
+import { findGroups, keysHash } from './found-groups.ts'
 import {
   groupsOfUnit,
   unitWords,

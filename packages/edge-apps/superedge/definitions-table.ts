@@ -1,19 +1,22 @@
-import type { DefinedKind } from './definition.ts'
+import type { DefinedKind } from '../definitions/definition.ts'
 import {
   count,
   fields,
   flag,
   groupPolicy,
   groupStatus,
-  labelSelector,
   listOf,
   mapOf,
   open,
+  selectorFields,
   taint,
   text,
   textMap,
   texts,
-} from './schemas.ts'
+} from '../definitions/schemas.ts'
+
+/** Annotations have no effect in SuperEdge either. */
+const labelSelector = fields({ ...selectorFields, annotations: textMap })
 
 const age = ['AGE', 'date', '.metadata.creationTimestamp'] as const
 

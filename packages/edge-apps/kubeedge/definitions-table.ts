@@ -1,4 +1,4 @@
-import type { DefinedKind } from './definition.ts'
+import type { DefinedKind } from '../definitions/definition.ts'
 import type { JSONSchemaProps } from '@skerry/api'
 import {
   count,
@@ -12,7 +12,7 @@ import {
   text,
   textMap,
   texts,
-} from './schemas.ts'
+} from '../definitions/schemas.ts'
 
 function oneOf(...words: string[]): JSONSchemaProps {
   return { type: 'string', enum: words }

@@ -1,4 +1,4 @@
-import type { DefinedKind } from './definition.ts'
+import type { DefinedKind } from '../definitions/definition.ts'
 import {
   count,
   fields,
@@ -12,7 +12,7 @@ import {
   text,
   textMap,
   texts,
-} from './schemas.ts'
+} from '../definitions/schemas.ts'
 
 const chosenPools = { nodepoolSelector: fields(selectorFields), pools: texts } as const
 const workload = fields({ metadata: open, spec: open }, ['spec'])
