@@ -23,7 +23,7 @@ interface NodeStatus {
   readonly selectionStatusReason?: string
 }
 
-const edgeGroups: KnownResource<EdgeGroup> = Object.freeze({
+export const edgeGroups: KnownResource<EdgeGroup> = Object.freeze({
   group: 'apps.kubeedge.io',
   version: 'v1alpha1',
   resource: 'nodegroups',
