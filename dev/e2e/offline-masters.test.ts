@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { EdgeHub } from './edge-hub.ts'
+import { edgeManifest } from './edge-manifest.ts'
 import type { Members } from './embedded-masters.ts'
 import { assertKeepsSecrets } from './keeps-secrets.ts'
 import { buildPackage, makeOperatorKey, type BuiltPackage } from './offline-packages.ts'
+import { assertHasOnlyHub } from './only-hub.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
@@ -55,44 +57,31 @@ interface Story {
 
 async function haveNothing({ machines }: Story): Promise<void> {
   for (const machine of machines) {
-    const routes = await machine.ask(['cat', '/proc/net/route'])
-    const defaults = routes.split('\n').filter((line) => line.split('\t')[1] === '00000000')
-    assert.deepEqual(defaults, [])
-    for (const name of ['etcd', 'keepalived', 'containerd']) {
-      assert.notEqual((await machine.run(['sh', '-c', `command -v ${name}`])).exitCode, 0, name)
-    }
+    await assertHasOnlyHub(machine, ['etcd', 'keepalived', 'containerd'])
   }
 }
 
 function manifest({ hub, machines, offline }: Story): string {
-  const metadata = { name: 'login', namespace: 'edges' }
-  const objects = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'edges' } },
-    { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { password } },
+  return edgeManifest(
+    hub,
+    { password },
     {
-      apiVersion: 'hub.skerry.io/v1alpha1',
-      kind: 'EdgeCluster',
-      metadata: { name: 'branch-7', namespace: 'edges' },
-      spec: {
-        hubServer: hub.server,
-        package: { digest: offline.digest, publicKey: offline.publicKey },
-        store: { type: 'Etcd' },
-        highAvailability: {
-          type: 'VirtualIP',
-          address: hub.host.address.replace(/\d+$/, '50'),
-        },
-        machines: [
-          {
-            addresses: machines.map(({ address }) => address),
-            role: 'Master',
-            acceptNewHostKeys: true,
-            credentials: { name: 'login' },
-          },
-        ],
+      package: { digest: offline.digest, publicKey: offline.publicKey },
+      store: { type: 'Etcd' },
+      highAvailability: {
+        type: 'VirtualIP',
+        address: hub.host.address.replace(/\d+$/, '50'),
       },
+      machines: [
+        {
+          addresses: machines.map(({ address }) => address),
+          role: 'Master',
+          acceptNewHostKeys: true,
+          credentials: { name: 'login' },
+        },
+      ],
     },
-  ]
-  return objects.map((each) => JSON.stringify(each)).join('\n---\n')
+  )
 }
 
 async function becomeReady(story: Story): Promise<void> {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { EdgeHub } from './edge-hub.ts'
+import { edgeManifest } from './edge-manifest.ts'
 import {
   buildPackage,
   makeOperatorKey,
@@ -14,6 +15,7 @@ import {
   type BuiltPackage,
 } from './offline-packages.ts'
 import { assertKeepsSecrets } from './keeps-secrets.ts'
+import { assertHasOnlyHub } from './only-hub.ts'
 import { whyNot } from './prerequisites.ts'
 
 const skip = (await whyNot()) || (await whyNoMachine())
@@ -68,12 +70,7 @@ async function tell(t: TestContext, all: Story): Promise<void> {
 }
 
 async function isBare({ machine }: Story): Promise<void> {
-  const routes = await machine.ask(['cat', '/proc/net/route'])
-  const defaults = routes.split('\n').filter((line) => line.split('\t')[1] === '00000000')
-  assert.deepEqual(defaults, [])
-  for (const name of ['containerd', 'nft', 'ip', 'iptables']) {
-    assert.notEqual((await machine.run(['sh', '-c', `command -v ${name}`])).exitCode, 0, name)
-  }
+  await assertHasOnlyHub(machine, ['containerd', 'nft', 'ip', 'iptables'])
   await machine.ask(['sh', '-c', `${stateOfApt} > /root/before`])
 }
 
@@ -81,35 +78,22 @@ async function isBare({ machine }: Story): Promise<void> {
 const stateOfApt = 'find /etc/apt /var/lib/apt/lists -type f -exec sha256sum {} + | sort'
 
 function manifest({ hub, machine, offline }: Story): string {
-  const login = { password: machine.passwords.keeper }
-  const objects = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'edges' } },
+  return edgeManifest(
+    hub,
+    { password: machine.passwords.keeper },
     {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'login', namespace: 'edges' },
-      stringData: login,
+      package: { digest: offline.digest, publicKey: offline.publicKey },
+      machines: [
+        {
+          addresses: [machine.address],
+          role: 'Master',
+          user: 'keeper',
+          acceptNewHostKeys: true,
+          credentials: { name: 'login' },
+        },
+      ],
     },
-    {
-      apiVersion: 'hub.skerry.io/v1alpha1',
-      kind: 'EdgeCluster',
-      metadata: { name: 'branch-7', namespace: 'edges' },
-      spec: {
-        hubServer: hub.server,
-        package: { digest: offline.digest, publicKey: offline.publicKey },
-        machines: [
-          {
-            addresses: [machine.address],
-            role: 'Master',
-            user: 'keeper',
-            acceptNewHostKeys: true,
-            credentials: { name: 'login' },
-          },
-        ],
-      },
-    },
-  ]
-  return objects.map((each) => JSON.stringify(each)).join('\n---\n')
+  )
 }
 
 async function becomesReady(all: Story): Promise<void> {

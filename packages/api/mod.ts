@@ -5,6 +5,7 @@
  */
 export type * from './object.ts'
 export type * from './generated/types.ts'
+export type { FleetRow } from './fleet-row-fields.ts'
 export { objectMetaLimits, recursionMax, retryAfterSecondsMax } from './limits-table.ts'
 export type { Schema, SchemaSet } from './schema.ts'
 export type {

@@ -21,6 +21,10 @@ export const baseBounds = Object.freeze({
     /** setTimeout fires at once above this many milliseconds (2^31 - 1, about 24.8 days). */
     timerMsMax: 2_147_483_647,
   }),
+  simulatedClock: Object.freeze({
+    /** The timers that may fire one after the other without any time between them. */
+    timersAtOnceMax: 20_000,
+  }),
   diskFull: Object.freeze({
     depthMax: 8,
   }),

@@ -1,7 +1,13 @@
 import type { Clock, Timer } from './clock.ts'
+import { baseBounds } from './limits-table.ts'
+
+const { timersAtOnceMax } = baseBounds.simulatedClock
 
 export interface SimulatedClock extends Clock {
-  /** Moves time and fires due timers in order. Lets promises settle between two timers. */
+  /**
+   * Moves time and fires due timers in order. Lets promises settle between two timers. Rejects if code sets one timer after
+   * the other for the present moment, so that time would stand still for ever.
+   */
   advance(ms: number): Promise<void>
   /** Changes the wall clock by this much, as a person or NTP does. Timers do not move. */
   jump(ms: number): void
@@ -32,9 +38,14 @@ export function simulatedClock(epochMs = 1_700_000_000_000): SimulatedClock {
       const untilMs = nowMs + ms
       // Work that has just started sets its timers first.
       await settle()
+      let atOnce = 0
       for (;;) {
         const next = earliest(pending)
         if (next === undefined || next.atMs > untilMs) break
+        atOnce = next.atMs > nowMs ? 0 : atOnce + 1
+        if (atOnce > timersAtOnceMax) {
+          throw new Error(`Cannot advance the clock: over ${timersAtOnceMax} timers at ${nowMs} ms`)
+        }
         nowMs = Math.max(nowMs, next.atMs)
         pending.delete(next)
         next.onTimer()

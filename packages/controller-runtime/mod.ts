@@ -28,6 +28,7 @@ export {
   controllerUidIndex,
   isControlledBy,
 } from './owner-references.ts'
+export { addFinalizer } from './add-finalizer.ts'
 export { dropFinalizer } from './drop-finalizer.ts'
 export { runAsLeader, type Leadership } from './leader-election.ts'
 export { fencedTransport } from './fenced-transport.ts'

@@ -4,24 +4,28 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { appController } from './children/app-controller.ts'
+import type { App, AppKind } from './children/app-kind.ts'
 import type { DefinedKind } from './definitions/definition.ts'
-import { kubeedgeKinds } from './definitions/kubeedge-table.ts'
-import { openyurtKinds } from './definitions/openyurt-table.ts'
-import { superedgeKinds } from './definitions/superedge-table.ts'
+import { kubeedgeKinds } from './kubeedge/definitions-table.ts'
 import { edgeApplicationKind } from './kubeedge/edge-application-kind.ts'
 import { edgeGroupKind } from './kubeedge/edge-group.ts'
+import { nodeSetControllers } from './nodes/node-sets.ts'
+import { nodeSettingsController } from './nodes/node-settings-controller.ts'
+import { openyurtKinds } from './openyurt/definitions-table.ts'
 import { nodePoolKind } from './openyurt/node-pool.ts'
 import { yurtAppSetKind } from './openyurt/yurt-app-set-kind.ts'
+import { superedgeKinds } from './superedge/definitions-table.ts'
+import { nodeGroupController } from './superedge/node-group-controller.ts'
+import { nodeUnitController } from './superedge/node-unit-controller.ts'
 import { serviceGridKind } from './superedge/service-grids.ts'
+import { nodeUnitSettings } from './superedge/unit-nodes.ts'
 import { deploymentGridKind, statefulSetGridKind } from './superedge/workload-grids.ts'
-import { nodeGroupController } from './units/node-group-controller.ts'
-import { nodeSettingsController } from './units/node-settings-controller.ts'
-import { nodeSetControllers } from './units/node-sets.ts'
-import { nodeUnitController } from './units/node-unit-controller.ts'
 
 /** A system whose kinds of applications are served. */
 export interface EdgeSystem {
   readonly kinds: readonly DefinedKind[]
+  /** Calls `use` with each of its kinds of applications, whose types differ. */
+  readonly apps: <R>(use: <T extends App>(kind: AppKind<T>) => R) => readonly R[]
   /** Creates its controllers; each run has its own. */
   readonly controllers: () => readonly (ControllerDefinition | BackgroundController)[]
 }
@@ -30,17 +34,19 @@ export interface EdgeSystem {
 export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
   superedge: {
     kinds: superedgeKinds,
+    apps: (use) => [use(deploymentGridKind), use(statefulSetGridKind), use(serviceGridKind)],
     controllers: () => [
       appController(deploymentGridKind),
       appController(statefulSetGridKind),
       appController(serviceGridKind),
-      nodeSettingsController,
+      nodeSettingsController('nodeunit-settings-controller', nodeUnitSettings),
       nodeUnitController,
       nodeGroupController,
     ],
   },
   kubeedge: {
     kinds: kubeedgeKinds,
+    apps: (use) => [use(edgeApplicationKind)],
     controllers: () => [
       ...nodeSetControllers(edgeGroupKind),
       lateControllers({
@@ -52,6 +58,7 @@ export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
   },
   openyurt: {
     kinds: openyurtKinds,
+    apps: (use) => [use(yurtAppSetKind)],
     controllers: () => [
       ...nodeSetControllers(nodePoolKind),
       lateControllers({

@@ -2,6 +2,7 @@ import {
   asError,
   createWakeFlag,
   runAll,
+  sayWhenNew,
   type Clock,
   type Logger,
   type Random,
@@ -200,7 +201,10 @@ async function followNodes(
       await nodes.whenSynced(scope)
       let wanted: PodNetworkPlan | undefined
       let isChanged = true
-      const sayRefused = createRefusals(deps.log)
+      // Nodes are planned again with every heartbeat.
+      const sayRefused = sayWhenNew<PodNetworkPlan['refused'][number]>((refused) =>
+        deps.log.error('Pod range of a node not routed', { ...refused }),
+      )
       nodes.onChange(() => (isChanged = true))
       for (;;) {
         using _timer = deps.clock.setTimer(routesCheckMs, dirty.raise)
@@ -213,20 +217,6 @@ async function followNodes(
       }
     },
   ])
-}
-
-/** Logs each refusal once for as long as it lasts, because nodes are planned again with every heartbeat. */
-function createRefusals(log: Logger): (refused: PodNetworkPlan['refused']) => void {
-  let said = new Set<string>()
-  return (refused) => {
-    const now = new Set<string>()
-    for (const { node, podCidr, reason } of refused) {
-      const key = `${node} ${podCidr} ${reason}`
-      now.add(key)
-      if (!said.has(key)) log.error('Pod range of a node not routed', { node, podCidr, reason })
-    }
-    said = now
-  }
 }
 
 async function followOnce(

@@ -1,4 +1,4 @@
-import type { Logger, WakeFlag } from '@skerry/base'
+import { sayWhenNew, type Logger, type WakeFlag } from '@skerry/base'
 import { equalJson, type Node } from '@skerry/api'
 import { buildZone, type Zone } from './dns/zone.ts'
 import type { HealthCheckPorts } from './services/health-check-ports.ts'
@@ -38,7 +38,11 @@ export class ServiceView {
   constructor(config: ServiceViewConfig, deps: ServiceViewDeps) {
     this.#config = config
     this.#deps = deps
-    this.#sayFaults = createFaults(deps.log)
+    this.#sayFaults = sayWhenNew((fault) =>
+      deps.log.error('Annotation of a service not understood: it uses all its endpoints', {
+        ...fault,
+      }),
+    )
     this.#showAddresses()
   }
 
@@ -107,25 +111,6 @@ export class ServiceView {
 
   #showAddresses(): void {
     this.#deps.proxy.setNodeAddresses([this.#config.nodeAddress, ...this.#nodeAddresses])
-  }
-}
-
-/** Logs each annotation without a meaning, once for as long as it stays. */
-function createFaults(log: Logger): (faults: readonly TopologyFault[]) => void {
-  let said = new Set<string>()
-  return (faults) => {
-    const now = new Set<string>()
-    for (const { service, annotation, value } of faults) {
-      const key = `${service} ${annotation} ${value}`
-      now.add(key)
-      if (said.has(key)) continue
-      log.error('Annotation of a service not understood: it uses all its endpoints', {
-        service,
-        annotation,
-        value,
-      })
-    }
-    said = now
   }
 }
 

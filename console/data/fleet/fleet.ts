@@ -1,5 +1,11 @@
-/** The fleet as the hub sends it: one compact row for each cluster that the user may see. Pure. */
+/** Reads the rows of the fleet, one for each cluster that the user may see. Pure. */
+import type { FleetRow } from '@skerry/api'
 
+export type { FleetRow } from '@skerry/api'
+
+export type ClusterState = FleetRow['s']
+
+/** All states, those that need a person's look first. */
 export const clusterStates = [
   'failed',
   'away',
@@ -9,37 +15,7 @@ export const clusterStates = [
   'pending',
   'suspended',
   'ready',
-] as const
-
-export type ClusterState = (typeof clusterStates)[number]
-
-/** The keys are short because a fleet has thousands of rows. */
-export interface FleetRow {
-  /** Name. */
-  readonly n: string
-  readonly s: ClusterState
-  /** The time since which it is in this state, in seconds of the epoch. */
-  readonly t?: number
-  readonly m?: string
-  /** The version of Kubernetes. */
-  readonly v?: string
-  readonly p?: string
-  readonly r?: string
-  readonly z?: string
-  readonly l?: Readonly<Record<string, string>>
-  readonly nr?: number
-  readonly nt?: number
-  readonly pc?: number
-  readonly cpu?: number
-  readonly mem?: number
-  /** When it was last heard, in seconds of the epoch. */
-  readonly seen?: number
-  readonly tun?: number
-  readonly parent?: string
-  readonly kind?: 'site' | 'import' | 'virtual' | 'push'
-  /** `namespace/name` of the EdgeCluster of which it was made. */
-  readonly e?: string
-}
+] as const satisfies readonly ClusterState[]
 
 export const fleetPath = '/hub/v1/fleet'
 

@@ -18,13 +18,7 @@ export function definedKinds(system: string): readonly DefinedKind[] {
 
 /** Returns the kinds of a system, as stories address them. */
 export function storyKinds(system: string): readonly StoryKind[] {
-  return definedKinds(system).map((each) => ({
-    group: each.group,
-    version: each.version,
-    kind: each.kind,
-    resource: each.plural,
-    isNamespaced: each.scope === 'Namespaced',
-  }))
+  return definedKinds(system).map(({ resource }) => resource)
 }
 
 /** Starts our API server with all controllers and those of a system's kinds, in simulated time. */

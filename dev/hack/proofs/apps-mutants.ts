@@ -12,9 +12,9 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (group === undefined || endMs >= view.nowMs) {',
   },
   {
-    proof: 'a node that leaves its unit is as it was before',
-    test: 'packages/edge-apps/units/node-settings.test.ts',
-    file: 'packages/edge-apps/units/node-settings.ts',
+    proof: 'a node that leaves its set is as it was before',
+    test: 'packages/edge-apps/nodes/node-settings.test.ts',
+    file: 'packages/edge-apps/nodes/node-settings.ts',
     find: 'kept[key] = isNothing ? { to } : { to, was: before }',
     replace: 'kept[key] = isNothing ? { to } : { to }',
   },

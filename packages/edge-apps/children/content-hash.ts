@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject } from '@skerry/api'
 
-/** Returns the same text for the same content, whatever the order of its fields. */
+/** Returns the same 16 hexadecimal digits for the same content, whatever the order of its fields. */
 export function contentHash(content: unknown): string {
   return createHash('sha256').update(sortedText(content)).digest('hex').slice(0, 16)
-}
-
-/** The same as a decimal number of 64 bits, the form of SuperEdge's label. */
-export function decimalHash(content: unknown): string {
-  return BigInt(`0x${contentHash(content)}`).toString()
 }
 
 function sortedText(content: unknown): string {

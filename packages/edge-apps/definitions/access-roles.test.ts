@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { accessRoles } from './access-roles.ts'
-import { kubeedgeKinds } from './kubeedge-table.ts'
+import { kubeedgeKinds } from '../kubeedge/definitions-table.ts'
 
 test('the roles edit and admin cover applications, but not kinds that set labels and taints of nodes', () => {
   const covered = accessRoles(kubeedgeKinds).map(({ metadata, ...role }) => {

@@ -10,8 +10,8 @@ const writeVerbs = [...readVerbs, 'create', 'update', 'patch', 'delete', 'delete
  * role, which nobody has by itself, lets a person write them.
  */
 export function accessRoles(kinds: readonly DefinedKind[]): ClusterRole[] {
-  const namespaced = kinds.filter(({ scope }) => scope === 'Namespaced')
-  const ofCluster = kinds.filter(({ scope }) => scope === 'Cluster')
+  const namespaced = kinds.filter(({ resource }) => resource.isNamespaced)
+  const ofCluster = kinds.filter(({ resource }) => !resource.isNamespaced)
   return [
     roleOf('skerry-edge-apps-view', rulesOf(kinds, readVerbs), ['view']),
     roleOf('skerry-edge-apps-edit', rulesOf(namespaced, writeVerbs), ['edit', 'admin']),
@@ -41,9 +41,9 @@ function rulesOf(
   kinds: readonly DefinedKind[],
   verbs: readonly string[],
 ): NonNullable<ClusterRole['rules']> {
-  return [...Map.groupBy(kinds, ({ group }) => group)].map(([group, some]) => ({
+  return [...Map.groupBy(kinds, ({ resource }) => resource.group)].map(([group, some]) => ({
     apiGroups: [group],
-    resources: some.map(({ plural }) => plural),
+    resources: some.map(({ resource }) => resource.resource),
     verbs: [...verbs],
   }))
 }

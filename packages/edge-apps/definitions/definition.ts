@@ -1,12 +1,10 @@
-import type { CustomResourceDefinition, JSONSchemaProps } from '@skerry/api'
+import type { CustomResourceDefinition, JSONSchemaProps, KubeObject } from '@skerry/api'
+import type { KnownResource } from '@skerry/client'
 
 export interface DefinedKind {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-  readonly plural: string
-  readonly shortNames: readonly string[]
-  readonly scope: 'Namespaced' | 'Cluster'
+  readonly resource: KnownResource<KubeObject>
+  /** Default: none. */
+  readonly shortNames?: readonly string[]
   readonly spec: JSONSchemaProps
   readonly status: JSONSchemaProps
   /** The columns of kubectl get: the name, the type and the path of each. */
@@ -17,14 +15,15 @@ export interface DefinedKind {
 export const ownerLabel = 'edge.skerry.io/edge-apps'
 
 export function definitionOf(defined: DefinedKind): CustomResourceDefinition {
-  const { group, version, kind, plural, shortNames, scope, spec, status, columns } = defined
+  const { resource, shortNames = [], spec, status, columns } = defined
+  const { group, version, kind, resource: plural, isNamespaced } = resource
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}`, labels: { [ownerLabel]: 'true' } },
     spec: {
       group,
-      scope,
+      scope: isNamespaced ? 'Namespaced' : 'Cluster',
       names: {
         kind,
         plural,

@@ -4,9 +4,9 @@ import { equalJson } from '@skerry/api'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { startTestApiServer, until } from '@skerry/testing'
-import { deploymentGrids } from '../superedge/grid.ts'
+import { superedgeKinds } from '../superedge/definitions-table.ts'
+import { deploymentGrids, serviceGrids } from '../superedge/grid.ts'
 import { installDefinitions, removeEdgeApps } from './install-definitions.ts'
-import { superedgeKinds } from './superedge-table.ts'
 
 const { signal } = new AbortController()
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
@@ -17,7 +17,6 @@ test('definitions go with the option, but not those of kinds that have an object
   const definitions = cluster.resource(resources.customResourceDefinitions)
   const named = async (): Promise<string[]> =>
     (await definitions.list({}, signal)).items.map(({ metadata }) => metadata.name ?? '')
-  const other = superedgeKinds.find(({ kind }) => kind === 'ServiceGrid') ?? assert.fail()
   // SuperEdge's own definition of the kind: without a status.
   await definitions.create(
     {
@@ -25,9 +24,9 @@ test('definitions go with the option, but not those of kinds that have an object
       kind: 'CustomResourceDefinition',
       metadata: { name: 'servicegrids.superedge.io' },
       spec: {
-        group: other.group,
-        scope: other.scope,
-        names: { kind: other.kind, plural: other.plural },
+        group: serviceGrids.group,
+        scope: 'Namespaced',
+        names: { kind: serviceGrids.kind, plural: serviceGrids.resource },
         versions: [
           {
             name: 'v1',

@@ -31,9 +31,16 @@ export function mapOf(values: JSONSchemaProps): JSONSchemaProps {
   return { type: 'object', additionalProperties: values }
 }
 
+export function oneOf(...words: string[]): JSONSchemaProps {
+  return { type: 'string', enum: words }
+}
+
+/** The column with the age of an object, which every kind has. */
+export const age = Object.freeze(['AGE', 'date', '.metadata.creationTimestamp'] as const)
+
 /** The part of every spec that the originals do not have. */
 export const groupPolicy: JSONSchemaProps = fields({
-  childEdits: { type: 'string', enum: ['PutBack', 'Keep'] },
+  childEdits: oneOf('PutBack', 'Keep'),
   vanishedGraceSeconds: { type: 'integer', format: 'int32', minimum: 0 },
   maxUpdating: {
     'x-kubernetes-int-or-string': true,
@@ -68,12 +75,6 @@ export const selectorFields: Readonly<Record<string, JSONSchemaProps>> = Object.
   matchExpressions: listOf(
     fields({ key: text, operator: text, values: texts }, ['key', 'operator']),
   ),
-})
-
-export const labelSelector: JSONSchemaProps = fields({
-  ...selectorFields,
-  /** It has no effect in SuperEdge, and none here. */
-  annotations: textMap,
 })
 
 export const taint: JSONSchemaProps = fields(

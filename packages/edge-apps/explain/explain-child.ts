@@ -5,10 +5,7 @@ import type { App, AppKind, AppWorld } from '../children/app-kind.ts'
 import { annotations, childKey, isRefusal, keyOfChild, type Child } from '../children/child.ts'
 import type { GroupState } from '../children/child-plan.ts'
 import { manifestKinds } from '../children/manifest-kinds-table.ts'
-import { edgeApplicationKind } from '../kubeedge/edge-application-kind.ts'
-import { yurtAppSetKind } from '../openyurt/yurt-app-set-kind.ts'
-import { serviceGridKind } from '../superedge/service-grids.ts'
-import { deploymentGridKind, statefulSetGridKind } from '../superedge/workload-grids.ts'
+import { edgeSystems } from '../edge-systems-table.ts'
 import { specDifferences, type SpecDifference } from './spec-differences.ts'
 
 /** The reasons why a child of an application is as it is. */
@@ -54,7 +51,7 @@ export async function explainChild(
   if (!child || !owner || child.metadata.annotations?.[annotations.applied] === undefined) {
     return undefined
   }
-  return explainers[owner.kind]?.({ cluster, child, owner: owner.name }, signal)
+  return explainers.get(owner.kind)?.({ cluster, child, owner: owner.name }, signal)
 }
 
 function readable<T>(answer: Promise<T>): Promise<T | undefined> {
@@ -73,13 +70,12 @@ interface Explaining {
 
 type Explainer = (asked: Explaining, signal: AbortSignal) => Promise<ChildExplanation>
 
-const explainers: Readonly<Record<string, Explainer>> = Object.freeze({
-  [deploymentGridKind.resource.kind]: explainerOf(deploymentGridKind),
-  [statefulSetGridKind.resource.kind]: explainerOf(statefulSetGridKind),
-  [serviceGridKind.resource.kind]: explainerOf(serviceGridKind),
-  [edgeApplicationKind.resource.kind]: explainerOf(edgeApplicationKind),
-  [yurtAppSetKind.resource.kind]: explainerOf(yurtAppSetKind),
-})
+/** Maps the kinds of applications of all systems to what explains their children. */
+const explainers: ReadonlyMap<string, Explainer> = new Map(
+  Object.values(edgeSystems).flatMap(({ apps }) =>
+    apps((kind) => [kind.resource.kind, explainerOf(kind)] as const),
+  ),
+)
 
 function explainerOf<T extends App>(kind: AppKind<T>): Explainer {
   return async ({ cluster, child, owner }, signal) => {

@@ -7,7 +7,7 @@ export interface Membership {
   readonly selector?: LabelSelectorFields
 }
 
-/** Returns a test for nodes. A selector without requirements selects none, as in SuperEdge. */
+/** Returns a test for nodes. A selector without requirements selects none. */
 export function memberTest({ nodes = [], selector = {} }: Membership): (node: Node) => boolean {
   const named = new Set(nodes)
   const parsed = labelSelectorOf(selector)

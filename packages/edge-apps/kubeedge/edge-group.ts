@@ -2,9 +2,9 @@ import type { KubeObject, Node } from '@skerry/api'
 import type { KnownResource } from '@skerry/client'
 import { memberTest } from '../groups/group-members.ts'
 import { isReady } from '../groups/label-groups.ts'
-import type { NodeSettings } from '../units/node-settings.ts'
-import type { NodeSetKind } from '../units/node-sets.ts'
-import { byAge } from '../units/unit.ts'
+import { byAge } from '../nodes/by-age.ts'
+import type { NodeSetKind } from '../nodes/node-sets.ts'
+import type { NodeSettings } from '../nodes/node-settings.ts'
 
 /** KubeEdge's NodeGroup: a node is in one at most. */
 export interface EdgeGroup extends KubeObject {
@@ -23,7 +23,7 @@ interface NodeStatus {
   readonly selectionStatusReason?: string
 }
 
-const edgeGroups: KnownResource<EdgeGroup> = Object.freeze({
+export const edgeGroups: KnownResource<EdgeGroup> = Object.freeze({
   group: 'apps.kubeedge.io',
   version: 'v1alpha1',
   resource: 'nodegroups',
@@ -44,8 +44,7 @@ export const edgeGroupKind: NodeSetKind<EdgeGroup> = {
   finalizer: 'apps.kubeedge.io/nodegroup-controller',
   concerns: (group, node) =>
     group.spec?.nodes?.includes(node.metadata.name ?? '') === true || wantsNode(group, node),
-  setOf: groupOfNode,
-  settings: settingsOfGroup,
+  settings: (node, groups) => settingsOfGroup(groupOfNode(node, groups)),
   status: edgeGroupStatus,
 }
 

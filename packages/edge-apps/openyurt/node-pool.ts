@@ -1,8 +1,8 @@
 import type { KubeObject, Node, Taint } from '@skerry/api'
 import type { KnownResource } from '@skerry/client'
 import { isReady } from '../groups/label-groups.ts'
-import type { NodeSetKind } from '../units/node-sets.ts'
-import type { NodeSettings } from '../units/node-settings.ts'
+import type { NodeSetKind } from '../nodes/node-sets.ts'
+import type { NodeSettings } from '../nodes/node-settings.ts'
 
 /** OpenYurt's NodePool: a node joins it by a label of its own. */
 export interface NodePool extends KubeObject {
@@ -34,9 +34,10 @@ export const nodePoolKind: NodeSetKind<NodePool> = {
   resource: nodePools,
   remembersIn: 'edge.skerry.io/set-by-node-pool',
   concerns: isIn,
-  setOf: (node, pools) =>
-    pools.find((pool) => pool.metadata.deletionTimestamp === undefined && isIn(pool, node)),
-  settings: settingsOfPool,
+  settings: (node, pools) =>
+    settingsOfPool(
+      pools.find((pool) => pool.metadata.deletionTimestamp === undefined && isIn(pool, node)),
+    ),
   status: statusOf,
 }
 

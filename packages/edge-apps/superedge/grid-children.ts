@@ -9,7 +9,7 @@ import {
   type WantedChild,
 } from '../children/child.ts'
 import { contains } from '../children/contains.ts'
-import { decimalHash } from '../children/content-hash.ts'
+import { contentHash } from '../children/content-hash.ts'
 import { groupPolicyOf } from '../children/group-policy.ts'
 import { placePods } from '../children/place-pods.ts'
 import type { Group } from '../groups/group.ts'
@@ -155,7 +155,8 @@ function withoutHash(template: PodTemplate): PodTemplate {
  */
 function hashOf(template: PodTemplate, existing: Child | undefined): string {
   const running = existing?.spec?.['template']
-  const hash = decimalHash(template)
+  // SuperEdge's label is a decimal number of 64 bits.
+  const hash = BigInt(`0x${contentHash(template)}`).toString()
   if (!isJsonObject(running)) return hash
   const known = isJsonObject(running['metadata']) ? running['metadata']['labels'] : undefined
   const label = isJsonObject(known) ? known[gridLabels.hash] : undefined

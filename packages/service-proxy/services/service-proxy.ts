@@ -3,6 +3,7 @@ import {
   asError,
   createBackoff,
   createWakeFlag,
+  sayWhenNew,
   type Clock,
   type Logger,
   type Random,
@@ -53,8 +54,10 @@ export function createServiceProxy(
   let { network } = config
   let wanted: WantedServices | undefined
   let applied: AppliedTable | undefined
-  let shown: ReadonlySet<string> = new Set()
   const dirty = createWakeFlag()
+  const sayRefused = sayWhenNew<RefusedAddress>((refused) =>
+    deps.log.info('Address of a service refused', { ...refused }),
+  )
 
   const applyOnce = async (signal: AbortSignal): Promise<void> => {
     if (wanted === undefined) return
@@ -64,7 +67,7 @@ export function createServiceProxy(
       ...network,
       reservedAddresses: [...network.reservedAddresses, ...apiServerAddresses(wanted.slices)],
     })
-    shown = showRefused(plan.refused, { shown, log: deps.log })
+    sayRefused(plan.refused)
     const next = buildServiceTable(plan, network)
     const before = await unlessChanged(applied, deps, signal)
     const script = before === undefined ? renderTable(next) : renderDelta(before.table, next)
@@ -147,18 +150,4 @@ async function unlessChanged(
 function apiServerAddresses(slices: readonly EndpointSlice[]): string[] {
   const own = groupByService(slices).get('default/kubernetes') ?? []
   return own.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses))
-}
-
-/** Logs each address that a service does not get, when it is refused for the first time. */
-function showRefused(
-  refused: readonly RefusedAddress[],
-  { shown, log }: { shown: ReadonlySet<string>; log: Logger },
-): ReadonlySet<string> {
-  const now = new Set<string>()
-  for (const { service, address, reason } of refused) {
-    const line = `${service} ${address} ${reason}`
-    now.add(line)
-    if (!shown.has(line)) log.info('Address of a service refused', { service, address, reason })
-  }
-  return now
 }

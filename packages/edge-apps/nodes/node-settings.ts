@@ -1,10 +1,10 @@
 import type { Node, Taint } from '@skerry/api'
-import { groupsOfUnit, unitWords, type NodeUnit } from './unit.ts'
 
-/** Everything that its units set on a node. */
+/** Everything that the sets of nodes to which a node belongs set on it. */
 export interface NodeSettings {
+  /** The names of these sets. */
   readonly units: readonly string[]
-  /** Labels by which another system's controller shows that it has set the same before. */
+  /** Labels by which another program's controller shows that it has set the same before. */
   readonly marks: Readonly<Record<string, string>>
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
@@ -12,84 +12,13 @@ export interface NodeSettings {
   readonly isUnschedulable: boolean
 }
 
-/** A setting of one unit that another one of the same node forbids. */
-export interface SettingConflict {
-  readonly unit: string
-  /** The setting, e.g. `label hall`. */
-  readonly setting: string
-  readonly other: string
-}
-
-export interface WantedSettings extends NodeSettings {
-  readonly conflicts: readonly SettingConflict[]
-}
-
-/** Puts the settings of a node's units together. The first unit that sets something wins. */
-export function settingsOf(units: readonly NodeUnit[]): WantedSettings {
-  const labels = new Settings('label')
-  const annotations = new Settings('annotation')
-  const taints = new Settings('taint')
-  const wanted = new Map<string, Taint>()
-  for (const unit of units) {
-    const { name = '' } = unit.metadata
-    const { setNode = {} } = unit.spec ?? {}
-    labels.set(name, name, unitWords.member)
-    for (const each of groupsOfUnit(unit)) labels.set(name, each, name)
-    for (const [key, value] of Object.entries(setNode.labels ?? {})) labels.set(name, key, value)
-    for (const [key, value] of Object.entries(setNode.annotations ?? {})) {
-      annotations.set(name, key, value)
-    }
-    for (const taint of setNode.taints ?? []) {
-      const key = taintKey(taint)
-      if (!taints.set(name, key, taint.value ?? '')) continue
-      const { timeAdded: _added, ...rest } = taint
-      wanted.set(key, rest)
-    }
-  }
-  return {
-    units: units.map(({ metadata }) => metadata.name ?? ''),
-    marks: Object.fromEntries(units.map(({ metadata }) => [metadata.name, unitWords.member])),
-    labels: labels.values(),
-    annotations: annotations.values(),
-    taints: [...wanted.values()],
-    isUnschedulable: units.some(({ spec }) => spec?.unschedulable === true),
-    conflicts: [labels, annotations, taints].flatMap(({ conflicts }) => conflicts),
-  }
-}
-
-/** The settings of one sort, each with the unit that was first. */
-class Settings {
-  readonly conflicts: SettingConflict[] = []
-  readonly #sort: string
-  readonly #known = new Map<string, { unit: string; value: string }>()
-
-  constructor(sort: string) {
-    this.#sort = sort
-  }
-
-  /** Returns false if another unit has set something else. */
-  set(unit: string, key: string, value: string): boolean {
-    const known = this.#known.get(key)
-    if (known && known.value !== value) {
-      this.conflicts.push({ unit, setting: `${this.#sort} ${key}`, other: known.unit })
-      return false
-    }
-    if (!known) this.#known.set(key, { unit, value })
-    return true
-  }
-
-  values(): Record<string, string> {
-    return Object.fromEntries([...this.#known].map(([key, { value }]) => [key, value]))
-  }
-}
-
-/** The settings that a node has from its units, and what was there before. */
+/** The settings that a node has from its sets, and what was there before; the form of the annotation. */
 export interface Remembered {
   readonly units: readonly string[]
   readonly labels: Readonly<Record<string, Kept>>
   readonly annotations: Readonly<Record<string, Kept>>
   readonly taints: Readonly<Record<string, Kept>>
-  /** True if the node is unschedulable by its units alone. */
+  /** True if the node is unschedulable only because its sets say so. */
   readonly isCordoned: boolean
 }
 
@@ -100,9 +29,6 @@ interface Kept {
   readonly was?: string
 }
 
-/** The annotation of a node in which the settings of its units are remembered. */
-const unitsAnnotation = 'edge.skerry.io/set-by-units'
-
 const nothing: Remembered = {
   units: [],
   labels: {},
@@ -112,7 +38,7 @@ const nothing: Remembered = {
 }
 
 /** Reads the annotation. A text that is not ours counts as nothing: what a person broke is not taken back. */
-export function remembered({ metadata }: Node, annotation: string = unitsAnnotation): Remembered {
+export function remembered({ metadata }: Node, annotation: string): Remembered {
   const text = metadata.annotations?.[annotation]
   if (text === undefined) return nothing
   try {
@@ -135,11 +61,11 @@ export interface NodePatch {
   readonly spec: { readonly taints?: Taint[]; readonly unschedulable?: boolean | null }
 }
 
-/** Decides how a node gets the settings of its units, and loses exactly those that it no longer has. */
+/** Decides how a node gets the settings of its sets, and loses exactly those that it no longer has. */
 export function planNode(
   node: Node,
   wanted: NodeSettings,
-  remembersIn: string = unitsAnnotation,
+  remembersIn: string,
 ): NodePatch | undefined {
   const known = remembered(node, remembersIn)
   const { labels = {}, annotations = {} } = node.metadata
@@ -237,6 +163,6 @@ function planCordon(
 }
 
 /** A node has one taint of a key and an effect. */
-function taintKey({ key, effect }: Taint): string {
+export function taintKey({ key, effect }: Taint): string {
   return `${key}:${effect}`
 }

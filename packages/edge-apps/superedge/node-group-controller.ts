@@ -1,6 +1,7 @@
 import { equalJson, type Node } from '@skerry/api'
 import { ifThere, resources, type Change } from '@skerry/client'
 import {
+  addFinalizer,
   dropFinalizer,
   watch,
   type ControllerContext,
@@ -58,12 +59,12 @@ async function reconcile(
 ): Promise<void> {
   const group = context.informer(nodeGroups).get({ name })
   if (!group) return
-  const { deletionTimestamp, finalizers = [], resourceVersion } = group.metadata
+  const { deletionTimestamp, finalizers = [] } = group.metadata
   const { groupFinalizer: finalizer } = unitWords
   if (deletionTimestamp === undefined && !finalizers.includes(finalizer)) {
-    const metadata = { finalizers: [...finalizers, finalizer], resourceVersion }
-    const request = { name, type: 'merge', patch: { metadata }, fieldManager: appliedBy } as const
-    return void (await ifThere(context.client(nodeGroups).patch(request, signal)))
+    const added = { object: group, resource: nodeGroups, finalizer, fieldManager: appliedBy }
+    // The write leads to the next look.
+    return addFinalizer(added, context, signal)
   }
   const plan = planGroup({
     group,

@@ -1,6 +1,6 @@
 import type { Node } from '@skerry/api'
 import { isReady } from '../groups/label-groups.ts'
-import { settingsOf } from './node-settings.ts'
+import { settingsOf } from './unit-settings.ts'
 import type { NodeUnit, UnitCondition } from './unit.ts'
 
 /** Returns the status of a unit. `unitsOf` returns all units of a node, in the order of their precedence. */

@@ -5,10 +5,11 @@ import {
   labelSelectorOf,
   type Node,
 } from '@skerry/api'
-import { findGroups, keysHash } from '../groups/found-groups.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
+import { findGroups, keysHash } from './found-groups.ts'
 import {
   groupsOfUnit,
+  nodeUnits,
   unitWords,
   type NodeGroup,
   type NodeUnit,
@@ -139,8 +140,8 @@ function unitOf(found: {
   const { group, hash, name, labels } = found
   const { name: groupName = '' } = group.metadata
   return {
-    apiVersion: 'site.superedge.io/v1alpha2',
-    kind: 'NodeUnit',
+    apiVersion: `${nodeUnits.group}/${nodeUnits.version}`,
+    kind: nodeUnits.kind,
     metadata: {
       name,
       labels: { [unitWords.foundBy]: hash, [groupName]: unitWords.grouped },

@@ -1,30 +1,30 @@
-import type { DefinedKind } from './definition.ts'
+import type { DefinedKind } from '../definitions/definition.ts'
 import {
+  age,
   count,
   fields,
   flag,
   groupPolicy,
   groupStatus,
   listOf,
+  oneOf,
   open,
   selectorFields,
   taint,
   text,
   textMap,
   texts,
-} from './schemas.ts'
+} from '../definitions/schemas.ts'
+import { nodePools } from './node-pool.ts'
+import { yurtAppSets } from './yurt-app-set.ts'
 
 const chosenPools = { nodepoolSelector: fields(selectorFields), pools: texts } as const
 const workload = fields({ metadata: open, spec: open }, ['spec'])
 const any = Object.freeze({ 'x-kubernetes-preserve-unknown-fields': true })
 
 const yurtAppSet: DefinedKind = {
-  group: 'apps.openyurt.io',
-  version: 'v1beta1',
-  kind: 'YurtAppSet',
-  plural: 'yurtappsets',
+  resource: yurtAppSets,
   shortNames: ['yas'],
-  scope: 'Namespaced',
   spec: fields(
     {
       ...chosenPools,
@@ -44,7 +44,7 @@ const yurtAppSet: DefinedKind = {
                     fields(
                       {
                         path: text,
-                        operation: { type: 'string', enum: ['add', 'remove', 'replace'] },
+                        operation: oneOf('add', 'remove', 'replace'),
                         value: any,
                       },
                       ['operation', 'path'],
@@ -76,19 +76,15 @@ const yurtAppSet: DefinedKind = {
     ['TOTAL', 'integer', '.status.totalWorkloads'],
     ['READY', 'integer', '.status.readyWorkloads'],
     ['UPDATED', 'integer', '.status.updatedWorkloads'],
-    ['AGE', 'date', '.metadata.creationTimestamp'],
+    age,
   ],
 }
 
 /** OpenYurt's pools of nodes and its applications. Everything about its own hubs on nodes is accepted, and has no effect. */
 export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
   {
-    group: 'apps.openyurt.io',
-    version: 'v1beta2',
-    kind: 'NodePool',
-    plural: 'nodepools',
+    resource: nodePools,
     shortNames: ['np'],
-    scope: 'Cluster',
     spec: fields({
       type: text,
       hostNetwork: flag,
@@ -107,7 +103,7 @@ export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
       ['TYPE', 'string', '.spec.type'],
       ['READYNODES', 'integer', '.status.readyNodeNum'],
       ['NOTREADYNODES', 'integer', '.status.unreadyNodeNum'],
-      ['AGE', 'date', '.metadata.creationTimestamp'],
+      age,
     ],
   } as const,
   yurtAppSet,

@@ -1,34 +1,34 @@
-import type { DefinedKind } from './definition.ts'
+import type { DefinedKind } from '../definitions/definition.ts'
 import {
+  age,
   count,
   fields,
   flag,
   groupPolicy,
   groupStatus,
-  labelSelector,
   listOf,
   mapOf,
   open,
+  selectorFields,
   taint,
   text,
   textMap,
   texts,
-} from './schemas.ts'
+} from '../definitions/schemas.ts'
+import { deploymentGrids, serviceGrids, statefulSetGrids } from './grid.ts'
+import { nodeGroups, nodeUnits } from './unit.ts'
 
-const age = ['AGE', 'date', '.metadata.creationTimestamp'] as const
+/** Annotations have no effect in SuperEdge either. */
+const labelSelector = fields({ ...selectorFields, annotations: textMap })
 
 /**
  * SuperEdge 0.9.0's kinds of ServiceGroup. Its own definitions have no status subresource, and prune the labels of
  * templates in the pool, so that neither works; here both do.
  */
-function grid(kind: string, shortName: string): DefinedKind {
+function grid(resource: DefinedKind['resource'], shortName: string): DefinedKind {
   return {
-    group: 'superedge.io',
-    version: 'v1',
-    kind,
-    plural: `${kind.toLowerCase()}s`,
+    resource,
     shortNames: [shortName],
-    scope: 'Namespaced',
     spec: fields({
       gridUniqKey: text,
       template: open,
@@ -44,24 +44,16 @@ function grid(kind: string, shortName: string): DefinedKind {
 }
 
 const serviceGrid: DefinedKind = {
-  group: 'superedge.io',
-  version: 'v1',
-  kind: 'ServiceGrid',
-  plural: 'servicegrids',
+  resource: serviceGrids,
   shortNames: ['sg'],
-  scope: 'Namespaced',
   spec: fields({ gridUniqKey: text, template: open, groupPolicy }),
   status: fields({ ...groupStatus, conditions: listOf(open), loadBalancer: open }),
   columns: [['KEY', 'string', '.spec.gridUniqKey'], age],
 }
 
 const nodeUnit: DefinedKind = {
-  group: 'site.superedge.io',
-  version: 'v1alpha2',
-  kind: 'NodeUnit',
-  plural: 'nodeunits',
+  resource: nodeUnits,
   shortNames: ['nu'],
-  scope: 'Cluster',
   spec: fields({
     type: { type: 'string', default: 'edge' },
     unschedulable: { type: 'boolean', default: false },
@@ -88,12 +80,8 @@ const nodeUnit: DefinedKind = {
 }
 
 const nodeGroup: DefinedKind = {
-  group: 'site.superedge.io',
-  version: 'v1alpha2',
-  kind: 'NodeGroup',
-  plural: 'nodegroups',
+  resource: nodeGroups,
   shortNames: ['ng'],
-  scope: 'Cluster',
   spec: fields({
     nodeUnits: texts,
     selector: labelSelector,
@@ -109,8 +97,8 @@ const nodeGroup: DefinedKind = {
 }
 
 export const superedgeKinds: readonly DefinedKind[] = Object.freeze([
-  grid('DeploymentGrid', 'dg'),
-  grid('StatefulSetGrid', 'ssg'),
+  grid(deploymentGrids, 'dg'),
+  grid(statefulSetGrids, 'ssg'),
   serviceGrid,
   nodeUnit,
   nodeGroup,

@@ -100,9 +100,3 @@ export function isMember(unit: NodeUnit, node: Node): boolean {
 export function isActive({ metadata, spec }: NodeUnit): boolean {
   return metadata.deletionTimestamp === undefined || (spec?.autonomyLevel ?? 'L3') !== 'L3'
 }
-
-/** The older unit comes first: what it sets on a node stays if a newer one asks for something else. */
-export function byAge(a: KubeObject, b: KubeObject): number {
-  const ageA = `${a.metadata.creationTimestamp ?? ''} ${a.metadata.name}`
-  return ageA < `${b.metadata.creationTimestamp ?? ''} ${b.metadata.name}` ? -1 : 1
-}

@@ -1,22 +1,21 @@
-import type { DefinedKind } from './definition.ts'
-import type { JSONSchemaProps } from '@skerry/api'
+import type { DefinedKind } from '../definitions/definition.ts'
 import {
+  age,
   count,
   fields,
   flag,
   groupPolicy,
   groupStatus,
   listOf,
+  oneOf,
   open,
   selectorFields,
   text,
   textMap,
   texts,
-} from './schemas.ts'
-
-function oneOf(...words: string[]): JSONSchemaProps {
-  return { type: 'string', enum: words }
-}
+} from '../definitions/schemas.ts'
+import { edgeApplications } from './edge-application.ts'
+import { edgeGroups } from './edge-group.ts'
 
 const words = listOf(
   fields({ containerName: text, operator: oneOf('add', 'remove'), value: texts }, [
@@ -52,12 +51,8 @@ const overriders = fields({
 })
 
 const edgeApplication: DefinedKind = {
-  group: 'apps.kubeedge.io',
-  version: 'v1alpha1',
-  kind: 'EdgeApplication',
-  plural: 'edgeapplications',
+  resource: edgeApplications,
   shortNames: ['eapp'],
-  scope: 'Namespaced',
   spec: fields(
     {
       workloadTemplate: fields({ manifests: listOf(open) }),
@@ -98,18 +93,13 @@ const edgeApplication: DefinedKind = {
       ),
     ),
   }),
-  columns: [['AGE', 'date', '.metadata.creationTimestamp']],
+  columns: [age],
 }
 
 /** KubeEdge's groups of nodes and its applications, as of version 1.23. */
 export const kubeedgeKinds: readonly DefinedKind[] = Object.freeze([
   {
-    group: 'apps.kubeedge.io',
-    version: 'v1alpha1',
-    kind: 'NodeGroup',
-    plural: 'nodegroups',
-    shortNames: [],
-    scope: 'Cluster',
+    resource: edgeGroups,
     spec: fields({ nodes: texts, matchLabels: textMap, topologyEnabled: flag }),
     status: fields({
       nodeStatuses: listOf(
@@ -124,7 +114,7 @@ export const kubeedgeKinds: readonly DefinedKind[] = Object.freeze([
         ),
       ),
     }),
-    columns: [['AGE', 'date', '.metadata.creationTimestamp']],
+    columns: [age],
   } as const,
   edgeApplication,
 ])

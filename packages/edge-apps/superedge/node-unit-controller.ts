@@ -1,6 +1,7 @@
 import { equalJson, type Node } from '@skerry/api'
 import { ifThere, resources, type Change } from '@skerry/client'
 import {
+  addFinalizer,
   dropFinalizer,
   watch,
   type ControllerContext,
@@ -9,11 +10,14 @@ import {
 import { appliedBy } from '../children/app-controller.ts'
 import { isReady } from '../groups/label-groups.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
-import { byUnit, unitIndex, unitsOf } from './node-settings-controller.ts'
+import { bySet } from '../nodes/node-settings-controller.ts'
+import { remembered } from '../nodes/node-settings.ts'
+import { nodeUnitSettings, unitsOf } from './unit-nodes.ts'
 import { unitStatus } from './unit-status.ts'
 import { isActive, isMember, nodeUnits, unitWords, type NodeUnit } from './unit.ts'
 
 const { nodeDelayMs } = edgeAppsBounds.appController
+const { remembersIn } = nodeUnitSettings
 
 /** Reports the state of each unit, and lets one go when no node has its settings any more. */
 export const nodeUnitController: ControllerDefinition = {
@@ -22,7 +26,7 @@ export const nodeUnitController: ControllerDefinition = {
     watch(nodeUnits, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
     watch(resources.nodes, {
       keysOf: unitsOfNode,
-      indexes: { [byUnit]: unitIndex },
+      indexes: bySet(nodeUnitSettings),
       delayMs: nodeDelayMs,
     }),
   ],
@@ -33,14 +37,19 @@ function unitsOfNode({ object, old }: Change<Node>, context: ControllerContext):
   const isSame =
     old !== undefined &&
     isReady(old) === isReady(object) &&
-    equalJson([old.metadata.labels, unitIndex(old)], [object.metadata.labels, unitIndex(object)])
+    equalJson([old.metadata.labels, settersOf(old)], [object.metadata.labels, settersOf(object)])
   if (isSame) return []
   const members = context
     .informer(nodeUnits)
     .list()
     .filter((unit) => isMember(unit, object) || (old !== undefined && isMember(unit, old)))
     .map(({ metadata }) => metadata.name ?? '')
-  return [...new Set([...members, ...unitIndex(object), ...(old ? unitIndex(old) : [])])]
+  return [...new Set([...members, ...settersOf(object), ...(old ? settersOf(old) : [])])]
+}
+
+/** Returns the units whose settings the node has. */
+function settersOf(node: Node): readonly string[] {
+  return remembered(node, remembersIn).units
 }
 
 async function reconcile(
@@ -51,19 +60,20 @@ async function reconcile(
   const unit = context.informer(nodeUnits).get({ name })
   if (!unit) return
   if (!isActive(unit)) return release(unit, context, signal)
-  const { deletionTimestamp, finalizers = [], resourceVersion } = unit.metadata
-  if (deletionTimestamp === undefined && !finalizers.includes(unitWords.unitFinalizer)) {
-    const metadata = { finalizers: [...finalizers, unitWords.unitFinalizer], resourceVersion }
-    const request = { name, type: 'merge', patch: { metadata }, fieldManager: appliedBy } as const
+  const { deletionTimestamp, finalizers = [] } = unit.metadata
+  const { unitFinalizer: finalizer } = unitWords
+  if (deletionTimestamp === undefined && !finalizers.includes(finalizer)) {
+    const added = { object: unit, resource: nodeUnits, finalizer, fieldManager: appliedBy }
     // The write leads to the next look.
-    return void (await ifThere(context.client(nodeUnits).patch(request, signal)))
+    return addFinalizer(added, context, signal)
   }
   if (deletionTimestamp !== undefined) tellHeld(unit, context)
   const members = context
     .informer(resources.nodes)
     .list()
     .filter((node) => isMember(unit, node))
-  const status = unitStatus(unit, members, (node) => unitsOf(node, context))
+  const units = context.informer(nodeUnits).list()
+  const status = unitStatus(unit, members, (node) => unitsOf(node, units))
   if (equalJson(unit.status ?? {}, status)) return
   await ifThere(context.client(nodeUnits).updateStatus({ ...unit, status }, signal))
 }
@@ -73,7 +83,7 @@ async function release(
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const held = context.informer(resources.nodes).byIndex(byUnit, unit.metadata.name ?? '')
+  const held = context.informer(resources.nodes).byIndex(remembersIn, unit.metadata.name ?? '')
   // The last node that loses its settings leads to the next look.
   if (held.length > 0) return
   const { unitFinalizer: finalizer } = unitWords
