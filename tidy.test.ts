@@ -42,6 +42,7 @@ const levelOf: Readonly<Record<string, number>> = {
   controllers: 5,
   scheduler: 5,
   kubelet: 5,
+  'node-api': 5,
   bootstrap: 5,
   'fleet-kinds': 5,
   'karmada-kinds': 6,

@@ -7,6 +7,7 @@ import {
   createApiServer,
   createDefaultAccess,
   ensureBootstrapObjects,
+  issuerRoutes,
   createX509Authenticator,
   mastersAuthorizer,
   serviceAddressDefaults,
@@ -102,7 +103,9 @@ export async function startTestApiServer(
   const store = stack.use(await openSqliteStore(join(directory, 'store.db'), {}, { clock, log }))
   const encrypted = options.encrypted?.(store)
   const tls = await testCertificates(clock)
-  const access = options.access ?? (await accessOf(options, { clock, random: systemRandom, log }))
+  const usual = await accessOf(options, { clock, random: systemRandom, log })
+  const access = options.access ?? usual.access
+  const routes = [...(options.routes ?? []), ...usual.routes]
   const server = stack.use(
     await createApiServer(
       {
@@ -112,7 +115,7 @@ export async function startTestApiServer(
         },
         serving: ({ objects }) => ({
           access: access(objects),
-          ...(options.routes ? { routes: options.routes } : {}),
+          routes,
           localApis: options.localApis?.(objects) ?? [],
         }),
         services: serviceAddressDefaults,
@@ -172,12 +175,15 @@ export function openAccess(clock: Clock): Access {
 async function accessOf(
   { withAccess, dial }: TestApiServerOptions,
   deps: DefaultAccessDeps,
-): Promise<(objects: Objects) => Access> {
-  if (!withAccess) return () => openAccess(deps.clock)
+): Promise<{ access: (objects: Objects) => Access; routes: NonNullable<Serving['routes']> }> {
+  if (!withAccess) return { access: () => openAccess(deps.clock), routes: [] }
   const { privateKeyPem: signingKeyPem } = await generateKeyPair()
   const issuer = 'https://kubernetes.default.svc.cluster.local'
   const serviceAccounts = { issuer, signingKeyPem }
-  return createDefaultAccess({ serviceAccounts, ...(dial ? { dial } : {}) }, deps)
+  return {
+    access: createDefaultAccess({ serviceAccounts, ...(dial ? { dial } : {}) }, deps),
+    routes: issuerRoutes(serviceAccounts, `${issuer}/openid/v1/jwks`),
+  }
 }
 
 async function testCertificates(clock: Clock) {

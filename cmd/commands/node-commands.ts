@@ -6,8 +6,14 @@ import type { NodeOptions } from '../../roles/node/node.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
-import { collectTaint, type TaintFlag } from '../flags/node-flags.ts'
-import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
+import {
+  collectKept,
+  collectTaint,
+  toLinkLocal,
+  type KeptFlag,
+  type TaintFlag,
+} from '../flags/node-flags.ts'
+import { collect, example, role, toFixedPort, toPods, toPort } from '../flags/option-values.ts'
 
 /** Adds the role that runs pods. */
 export function addNodeCommand(program: Command): void {
@@ -52,6 +58,20 @@ export function addNodeCommand(program: Command): void {
       "containerd's settings of registries, hosts.toml by host (default: <data-dir>/registries)",
     )
     .option('--preload-dir <path>', 'image archives imported at start (default: <data-dir>/images)')
+    .option('--local-api', 'serve the API to the pods of this node, also while the site is away')
+    .option(
+      '--local-api-address <ip>',
+      'link-local address at which pods of this node reach that API',
+      toLinkLocal,
+      '169.254.20.11',
+    )
+    .option('--local-api-port <number>', 'port of that API', toFixedPort, 6444)
+    .option(
+      '--local-api-keep <kind>',
+      'copy <resource>[.<group>][/<namespace>] before anybody asks for it (repeatable)',
+      collectKept,
+      [],
+    )
     .option('--stop-pods', 'end the pods when the node is stopped')
     .addHelpText(
       'after',
@@ -73,13 +93,24 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
     nodeIp,
     joining: { servers, tokenFile, caHash },
     registration: { labels: Object.fromEntries(flags.label.map(toLabel)), taints: flags.taint },
-    network: { clusterCidr, serviceCidr, clusterDomain, reservedAddresses },
+    network: {
+      clusterCidr,
+      serviceCidr,
+      clusterDomain,
+      reservedAddresses,
+      localApi: localApiOf(flags),
+    },
     kubeletPort,
     podsMax: flags.maxPods,
     preloadDir: flags.preloadDir ?? join(dataDir, 'images'),
     ...(flags.registryDir === undefined ? {} : { registryDir: flags.registryDir }),
     stopsPods: flags.stopPods === true,
   }
+}
+
+function localApiOf({ localApi, localApiAddress, localApiPort, localApiKeep }: LocalApiFlags) {
+  if (localApi !== true) return undefined
+  return { address: localApiAddress, port: localApiPort, kept: localApiKeep }
 }
 
 function toServers(text: string, previous: string[]): string[] {
@@ -116,7 +147,14 @@ interface RegistrationFlags {
   taint: readonly TaintFlag[]
 }
 
-interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags {
+interface LocalApiFlags {
+  localApi: boolean | undefined
+  localApiAddress: string
+  localApiPort: number
+  localApiKeep: readonly KeptFlag[]
+}
+
+interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags, LocalApiFlags {
   dataDir: string
   runDir: string
   nodeName: string | undefined

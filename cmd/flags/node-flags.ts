@@ -1,4 +1,5 @@
-/** The words for labels and taints. */
+/** The words for labels, taints, and the API on a node. */
+import { isIPv4 } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import { checkLabelValue, checkQualifiedName } from '@skerry/api'
 
@@ -36,4 +37,27 @@ export function collectLabel(
     throw new InvalidArgumentError('a label is <key>=<value>, e.g. link=lte')
   }
   return { ...previous, [key]: value }
+}
+
+/** Parses an address that means each machine itself, so that a certificate for it proves nothing to others. */
+export function toLinkLocal(text: string): string {
+  if (isIPv4(text) && text.startsWith('169.254.')) return text
+  throw new InvalidArgumentError('give an IPv4 address from 169.254.0.0/16, e.g. 169.254.20.11')
+}
+
+/** A part of the API that a node copies before anybody asks for it. */
+export interface KeptFlag {
+  resource: string
+  group: string
+  /** Empty for all namespaces, and for kinds without. */
+  namespace: string
+}
+
+const keptForm = /^([a-z0-9]+)(?:\.([a-z0-9.-]+))?(?:\/([a-z0-9](?:[a-z0-9-]*[a-z0-9])?))?$/
+
+/** Adds `configmaps`, `configmaps/shop` or `deployments.apps/shop` to those before. */
+export function collectKept(text: string, previous: readonly KeptFlag[]): readonly KeptFlag[] {
+  const [, resource, group = '', namespace = ''] = keptForm.exec(text) ?? []
+  if (resource !== undefined) return [...previous, { resource, group, namespace }]
+  throw new InvalidArgumentError('give e.g. configmaps, configmaps/shop or deployments.apps/shop')
 }

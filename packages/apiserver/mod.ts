@@ -17,6 +17,11 @@ export {
   type LoadedServer,
   type Serving,
 } from './api-server.ts'
+export { createApiFront, type ApiFront } from './api-front.ts'
+export { createReadPath, type ObjectCopy, type ReadPath } from './read-path.ts'
+export { passUpgrade } from './subresources/backend/upgrade-tunnel.ts'
+export { bearerTokenOf } from './authn/bearer-token.ts'
+export { createServiceAccountVerifier } from './authn/service-account-authenticator.ts'
 export type { Access } from './request/server-access.ts'
 export { createMetricsApi } from './metrics-api/metrics-api.ts'
 export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-service.ts'
@@ -66,7 +71,7 @@ export {
   createStaticTokenAuthenticator,
   type StaticToken,
 } from './authn/static-token-authenticator.ts'
-export { type TokenAuthenticator } from './authn/token-authenticator.ts'
+export { TokenError, type TokenAuthenticator } from './authn/token-authenticator.ts'
 export { impersonatedUser, type HeaderFields, type Impersonation } from './authn/impersonation.ts'
 export {
   readAuthenticationConfig,

@@ -92,23 +92,25 @@ export async function joinNode(
 
 export interface ServingOptions {
   readonly nodeName: string
+  /** The name of the files. Default: kubelet-serving. */
+  readonly fileName?: string
   readonly directory: string
   /** The names of this machine for the API server and users. */
   readonly dnsNames: readonly string[]
   readonly ipAddresses: readonly string[]
 }
 
-/** Holds the kubelet's serving certificate, which is requested as the node itself. */
+/** Holds a serving certificate of the kubelet or of another server on the node, which is requested as the node itself. */
 export async function holdServingCertificate(
   identity: NodeIdentity,
   options: ServingOptions,
   deps: RequestDeps,
   signal: AbortSignal,
 ): Promise<CertificateHolder> {
-  const { nodeName, directory, dnsNames, ipAddresses } = options
+  const { nodeName, directory, fileName = 'kubelet-serving', dnsNames, ipAddresses } = options
   const paths = {
-    certificatePath: join(directory, 'kubelet-serving.crt'),
-    keyPath: join(directory, 'kubelet-serving.key'),
+    certificatePath: join(directory, `${fileName}.crt`),
+    keyPath: join(directory, `${fileName}.key`),
     // A machine that got another address is reached at that one.
     isGood: (pem: string) => carriesNames(pem, { dnsNames, ipAddresses }),
     isReplaceable: true as const,

@@ -31,8 +31,16 @@ export interface PodNetworkConfig {
    * addresses over a reboot. If empty, containerd uses the system's, and addresses change.
    */
   cniPluginDirectory?: string
+  /** Where pods reach the API. If omitted, at the service kubernetes. */
+  api?: ApiPlace | undefined
   /** The bridge of the pods, which the node maintains. If empty, another program maintains it. */
   podBridge?: string
+}
+
+/** An address of the API that serves this node's pods. */
+export interface ApiPlace {
+  readonly host: string
+  readonly port: number
 }
 
 /** The content of the node object. */
@@ -79,7 +87,7 @@ const kubeletDefaults = Object.freeze({
 })
 
 export interface ResolvedConfig extends Required<KubeletConfig> {
-  network: Required<PodNetworkConfig>
+  network: Required<Omit<PodNetworkConfig, 'api'>> & Pick<PodNetworkConfig, 'api'>
   registration: Required<RegistrationConfig>
   images: Required<ImageConfig>
 }

@@ -37,6 +37,8 @@ export interface ServiceNetworkConfig {
   clusterCidr: string
   serviceCidr: string
   dnsAddress: string
+  /** Further addresses that this node answers for its own pods. Default: none. */
+  localAddresses?: readonly string[]
   /** Default: cluster.local. */
   clusterDomain: string
   /** The resolvers for names outside the cluster. */

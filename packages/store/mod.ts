@@ -33,7 +33,7 @@ export {
 export { runCompaction } from './compaction.ts'
 export { takeStoreLock } from './store-lock.ts'
 export { takeFileTurn } from './file-turn.ts'
-export { pragma, sqliteFault, type Database } from './sqlite-database.ts'
+export { inTransaction, pragma, sqliteFault, type Database } from './sqlite-database.ts'
 export { closeStoreFile, openStoreFile } from './store-file.ts'
 export { readMeta, writeMeta, type FileSchema } from './file-schema.ts'
 export { GroupCommit, type Transaction } from './group-commit.ts'

@@ -63,6 +63,14 @@ export interface NodeOptions {
   stopsPods: boolean
 }
 
+export interface NodeLocalApi {
+  /** A link-local address. */
+  address: string
+  port: number
+  /** The parts of the API that are copied before anybody asks for them. */
+  kept: readonly { group: string; resource: string; namespace: string }[]
+}
+
 export interface NodeRegistration {
   labels: Readonly<Record<string, string>>
   /** The taints with which the node registers; a node that is registered already keeps its own. */
@@ -81,6 +89,8 @@ export interface NodeNetworkOptions {
   clusterDomain: string
   /** Addresses that no service takes. */
   reservedAddresses: readonly string[]
+  /** The API that the node serves to its pods. If omitted, they ask the control plane. */
+  localApi?: NodeLocalApi | undefined
 }
 
 /** Runs one node until the signal aborts; its pods continue unless requested otherwise. */
@@ -131,6 +141,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
         scope,
       ),
     async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
+    async (scope) => localApi(await kubelet.promise, { ...parts, context }, scope),
     async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
     (scope) =>
       runLocalPathVolumes(
@@ -193,6 +204,10 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
       cniConfDirectory: join(options.runDir, 'cni'),
       cniPluginDirectory: cniPluginDirectory(options.dataDir),
       podBridge: 'skerry0',
+      api: options.network.localApi && {
+        host: options.network.localApi.address,
+        port: options.network.localApi.port,
+      },
     },
     dataDirectory: join(options.dataDir, 'kubelet'),
     runDirectory: join(options.runDir, 'kubelet'),
@@ -218,7 +233,7 @@ async function serveKubelet(
   const directory = pkiDirectory(options)
   const serving = await obtainServingCertificate(
     identity,
-    { nodeName, nodeIp, directory },
+    { nodeName, directory, dnsNames: [nodeName], ipAddresses: [nodeIp] },
     { ...context, signal },
   )
   const tlsOf = (pair: CertificateAndKey): ServerTls => ({
@@ -246,6 +261,19 @@ async function serveKubelet(
   await serving.run(signal)
 }
 
+/** Loaded only where it is wanted: it brings the kinds of the whole API. */
+async function localApi(
+  { pods }: RunningKubelet,
+  { options, identity, context }: NodeParts & { context: RoleContext },
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.network.localApi === undefined) return
+  const { serveLocalApi } = await import('./local-api.ts')
+  const { nodeName, dataDir } = options
+  const api = { ...options.network.localApi, nodeName, dataDir }
+  await serveLocalApi(api, { ...context, identity, pods }, signal)
+}
+
 async function serviceNetwork(
   parts: NodeParts & {
     podAddress: (podUid: string) => string | undefined
@@ -264,6 +292,7 @@ async function serviceNetwork(
       clusterCidr: options.network.clusterCidr,
       serviceCidr: options.network.serviceCidr,
       dnsAddress,
+      localAddresses: options.network.localApi ? [options.network.localApi.address] : [],
       clusterDomain: options.network.clusterDomain,
       resolvers: await nodeResolvers([dnsAddress]),
       reservedAddresses: options.network.reservedAddresses,

@@ -102,12 +102,10 @@ export async function readToken(
 /** Waits as long as it takes: a node away from its control plane runs pods, and has time. */
 export async function obtainServingCertificate(
   identity: NodeIdentity,
-  options: { nodeName: string; nodeIp: string; directory: string },
+  serving: Parameters<typeof holdServingCertificate>[1],
   context: RoleContext,
 ): Promise<CertificateHolder> {
-  const { nodeName, nodeIp, directory } = options
   const backoff = createBackoff(runtimeBounds.nodeIdentity.retry, context.random)
-  const serving = { nodeName, directory, dnsNames: [nodeName], ipAddresses: [nodeIp] }
   for (;;) {
     try {
       return await holdServingCertificate(identity, serving, context, context.signal)

@@ -73,6 +73,18 @@ const table: {
     expected: ['selfnodeserver'],
   },
   {
+    name: 'a serving certificate for a link-local address, which means the machine itself',
+    csr: csr('kubelet-serving', 'system:node:edge-1', server),
+    request: { ...serving, dnsNames: [], ipAddresses: ['169.254.20.11'] },
+    expected: ['selfnodeserver'],
+  },
+  {
+    name: 'a serving certificate for the name of the API waits for a person',
+    csr: csr('kubelet-serving', 'system:node:edge-1', server),
+    request: { ...serving, dnsNames: ['kubernetes.default.svc'], ipAddresses: ['169.254.20.11'] },
+    expected: [],
+  },
+  {
     name: 'a serving certificate for a foreign address waits for a person',
     csr: csr('kubelet-serving', 'system:node:edge-1', server),
     request: { ...serving, ipAddresses: ['10.0.0.1'] },

@@ -17,7 +17,8 @@ export interface AutomaticApproval {
 /**
  * Applies upstream's rules for node client certificates: a bootstrap token's user may request one
  * for any node (nodeclient), a node for itself (selfnodeclient). A serving certificate is approved
- * for the node itself, for names and addresses in its Node object.
+ * for the node itself, for names and addresses in its Node object, and for link-local addresses, at which every
+ * machine reaches itself alone.
  */
 export function automaticApprovals(
   csr: CertificateSigningRequest,
@@ -40,7 +41,8 @@ export function automaticApprovals(
   if (csr.spec?.signerName === nodeServingSigner && isSelf && isNodeServing(csr, request)) {
     const known = addresses(request.commonName.slice(nodeUserPrefix.length))
     const asked = [...request.dnsNames, ...request.ipAddresses]
-    if (known === undefined || !asked.every((each) => known.has(each))) return []
+    const isOwn = (each: string): boolean => known?.has(each) === true || isLinkLocal(each)
+    if (known === undefined || !asked.every(isOwn)) return []
     return [
       {
         subresource: 'selfnodeserver',
@@ -49,6 +51,11 @@ export function automaticApprovals(
     ]
   }
   return []
+}
+
+/** IPv4's link-local addresses (RFC 3927), which no router passes on. */
+function isLinkLocal(address: string): boolean {
+  return /^169\.254\.\d{1,3}\.\d{1,3}$/.test(address)
 }
 
 function isOfNode(request: SigningRequest): boolean {

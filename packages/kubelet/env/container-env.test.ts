@@ -207,3 +207,14 @@ test('expansion leaves unknown references unchanged', () => {
   const texts = ['$(A)', '$$(A)', '$$$(A)', '$A', '$(', '$(B)'].map((text) => expand(text, value))
   assert.deepEqual(texts, ['x', '$(A)', '$x', '$A', '$(', '$(B)'])
 })
+
+test('pods of a node with an API of its own find it where clients look for the API', () => {
+  const api = { host: '169.254.20.11', port: 6444 }
+  const env = envOf({}, { services: [service('default', 'kubernetes')], api })
+  assert.equal(env['KUBERNETES_SERVICE_HOST'], '169.254.20.11')
+  assert.equal(env['KUBERNETES_SERVICE_PORT'], '6444')
+  assert.equal(env['KUBERNETES_SERVICE_PORT_HTTPS'], '6444')
+  assert.equal(env['KUBERNETES_PORT'], 'tcp://169.254.20.11:6444')
+  assert.equal(env['KUBERNETES_PORT_80_TCP'], undefined)
+  assert.equal(envOf({}, { api })['KUBERNETES_SERVICE_HOST'], '169.254.20.11')
+})

@@ -7,6 +7,7 @@ import type {
   Secret,
   Service,
 } from '@skerry/api'
+import type { ApiPlace } from '../kubelet-config.ts'
 import { StartError } from '../pod/start-error.ts'
 import { findContainer, specOf } from '../pod/pod-spec.ts'
 import { containerResource, type NodeAllocatable } from './container-resource.ts'
@@ -19,6 +20,8 @@ export interface EnvContext extends PodFieldContext {
   secret(name: string): Secret | undefined
   /** The services of the pod's namespace and of the default one. */
   services: readonly Service[]
+  /** Where pods reach the API. If omitted, at the service kubernetes. */
+  api?: ApiPlace | undefined
   allocatable: NodeAllocatable
 }
 
@@ -34,6 +37,7 @@ export function containerEnv(
   const services = serviceEnv(context.services, {
     namespace: context.pod.metadata.namespace ?? '',
     areLinksEnabled: spec.enableServiceLinks !== false,
+    api: context.api,
   })
   const result = new Map<string, string>()
   for (const source of container.envFrom ?? []) {

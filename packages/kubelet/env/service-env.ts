@@ -1,4 +1,5 @@
 import type { Service } from '@skerry/api'
+import type { ApiPlace } from '../kubelet-config.ts'
 
 /**
  * The Docker-link style variables of services: the API server's own service for every pod, those
@@ -6,7 +7,7 @@ import type { Service } from '@skerry/api'
  */
 export function serviceEnv(
   services: readonly Service[],
-  options: { namespace: string; areLinksEnabled: boolean },
+  options: { namespace: string; areLinksEnabled: boolean; api?: ApiPlace | undefined },
 ): Map<string, string> {
   const chosen = new Map<string, Service>()
   for (const service of services.toSorted(byName)) {
@@ -16,7 +17,23 @@ export function serviceEnv(
     if (!hasClusterIp(service) || !(isApi || isLinked)) continue
     if (isLinked || !chosen.has(name)) chosen.set(name, service)
   }
-  return new Map([...chosen.values()].flatMap(variablesOf))
+  const { api } = options
+  const named = [...chosen.values()].filter((service) => !api || !isKubernetes(service))
+  return new Map([...named, ...(api ? [serviceAt(api)] : [])].flatMap(variablesOf))
+}
+
+function isKubernetes({ metadata }: Service): boolean {
+  return metadata.namespace === 'default' && metadata.name === 'kubernetes'
+}
+
+/** Clients in pods go where the variables of the service kubernetes lead. */
+function serviceAt({ host, port }: ApiPlace): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', namespace: 'default' },
+    spec: { clusterIP: host, ports: [{ name: 'https', port, protocol: 'TCP' }] },
+  }
 }
 
 function byName(one: Service, other: Service): number {

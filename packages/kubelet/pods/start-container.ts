@@ -163,6 +163,7 @@ function envContext(context: NodeContext, { pod, podIps }: StartRequest): EnvCon
     hostIps: facts.hostIps,
     allocatable: facts.allocatable,
     services: objects.services(namespace),
+    api: context.config.network.api,
     configMap: (name) => objects.configMap(namespace, name),
     secret: (name) => objects.secret(namespace, name),
   }

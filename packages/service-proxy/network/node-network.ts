@@ -13,11 +13,16 @@ const execute = promisify(execFile)
  */
 const serviceRouteProtocol = '74'
 
+/** Marks further addresses, so that they can be removed by a program that does not know them. */
+const localLabel = 'lo:skerry'
+
 export interface NodeNetworkConfig {
   serviceCidr: string
   /** The address of the cluster DNS, which this node answers. */
   dnsAddress: string
   nodeAddress: string
+  /** Further addresses that this node answers for its own pods. */
+  localAddresses?: readonly string[]
 }
 
 /**
@@ -81,6 +86,10 @@ async function setSwitches(): Promise<string[]> {
 
 async function setAddresses(config: NodeNetworkConfig): Promise<void> {
   await execute('ip', ['address', 'replace', `${config.dnsAddress}/32`, 'dev', 'lo'])
+  for (const address of config.localAddresses ?? []) {
+    const labelled = ['dev', 'lo', 'label', localLabel]
+    await execute('ip', ['address', 'replace', `${address}/32`, ...labelled])
+  }
   const source = ['src', config.nodeAddress, 'proto', serviceRouteProtocol]
   await execute('ip', [
     'route',
@@ -100,6 +109,7 @@ export async function clearNodeNetwork(
 ): Promise<void> {
   const commands = [
     ['ip', 'address', 'delete', `${config.dnsAddress}/32`, 'dev', 'lo'],
+    ['ip', 'address', 'flush', 'dev', 'lo', 'label', localLabel],
     ['ip', 'route', 'flush', 'proto', serviceRouteProtocol],
     ['ip', 'route', 'flush', 'proto', '73'],
     ['ip', 'link', 'delete', 'skerry-vxlan'],

@@ -1,0 +1,134 @@
+import type { GroupResource, GroupVersionResource, Kind } from '@skerry/api'
+import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import type { Store } from '@skerry/store'
+import { WatchCache, storageKey } from './cache/watch-cache.ts'
+import type { UserInfo } from './contract/access.ts'
+import { isPushed, type ApiAnswer, type ApiRequest } from './contract/exchange.ts'
+import type { RequestInfo } from './contract/request-info.ts'
+import { methodNotAllowed } from './contract/status-answer.ts'
+import type { HandlerDeps } from './handlers/resource-call.ts'
+import { serveResource } from './handlers/resource-handler.ts'
+import { RequestBodies } from './http/request-bodies.ts'
+import type { UnreadBytes } from './http/unread-bytes.ts'
+import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
+import { LeasePool } from './registry/lease-pool.ts'
+import { ServedKinds } from './registry/served-kinds.ts'
+import { YamlReader } from './yaml/yaml-reader.ts'
+
+export interface ReadPathDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Counts the bytes that wait for readers of watches. */
+  readonly unread: UnreadBytes
+}
+
+/** The caller of one read, who may read what the request names. */
+export interface CopyReader {
+  readonly info: RequestInfo
+  readonly user: UserInfo
+  /** Ends the answer, even later. */
+  readonly signal: AbortSignal
+}
+
+/** Objects of one resource that were copied from another API server. */
+export interface ObjectCopy {
+  /** The copy contains every change up to this revision of the other server. */
+  readonly revision: number
+  /** Watches that start at this revision or later miss nothing. */
+  readonly oldestRevision: number
+  /** The number of open watches. */
+  readonly watchCount: number
+  /** Answers get, list and watch as the other server would. Throws StatusError. */
+  answer(request: ApiRequest, reader: CopyReader): Promise<ApiAnswer>
+  /** Follows the store until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Lists, watches, tables and selectors without the rest of an API server. */
+export interface ReadPath extends Disposable {
+  kindOf(resource: GroupVersionResource): Kind | undefined
+  /** Returns the kind in the version that servers store. */
+  storedKindOf(resource: GroupResource): Kind | undefined
+  /** Returns the store's key of the object at `namespace/name`, or `name`; an empty key makes the prefix of all. */
+  keyOf(resource: GroupVersionResource, objectKey: string): string
+  /** Resolves once the objects of the store are in memory. A copy is of one resource in one version. */
+  open(resource: GroupVersionResource, store: Store): Promise<ObjectCopy>
+}
+
+/**
+ * Serves copies of another server's objects. Each copy has revisions of its own, because a change of one resource
+ * says nothing about how far the copy of another one is.
+ */
+export function createReadPath(
+  options: { readonly kinds: readonly Kind[]; readonly limits?: Partial<ApiServerLimits> },
+  deps: ReadPathDeps,
+): ReadPath {
+  const { clock, log } = deps
+  const limits = { ...apiServerLimits, ...options.limits }
+  const kinds = new ServedKinds(options.kinds)
+  const yaml = new YamlReader({ limits, clock, log })
+  const bodies = new RequestBodies(limits, clock)
+  const shared = {
+    ...deps,
+    kinds,
+    limits,
+    yaml,
+    bodies,
+    admission: [],
+    interceptors: {},
+    watchCount: { open: 0 },
+  }
+  const readerOf = (resource: GroupVersionResource) => {
+    const reader = kinds.find(resource)
+    if (reader) return reader
+    throw new RangeError(`Cannot serve a copy of ${resource.resource}: the kind is not known`)
+  }
+  return {
+    kindOf: (resource) => kinds.find(resource)?.kind,
+    storedKindOf: (resource) => kinds.findStored(resource)?.kind,
+    keyOf: (resource, objectKey) => storageKey(readerOf(resource).storage, objectKey),
+    async open(resource, store) {
+      const reader = readerOf(resource)
+      const cache = new WatchCache({ store, clock, log, limits })
+      await cache.load()
+      const handler: HandlerDeps = { ...shared, store, cache, leases: new LeasePool(store, clock) }
+      const objects = () => cache.resource(reader.storage)
+      return {
+        get revision() {
+          return cache.revision
+        },
+        get oldestRevision() {
+          return objects().oldestRevision
+        },
+        get watchCount() {
+          return objects().listenerCount
+        },
+        answer: (request, { info, user, signal }) =>
+          answered({ request, info, user, signal, reader }, handler),
+        run: (signal) =>
+          runAll(signal, [(scope) => cache.run(scope), (scope) => cache.runBookmarks(scope)]),
+      }
+    },
+    [Symbol.dispose]() {
+      yaml[Symbol.dispose]()
+      bodies[Symbol.dispose]()
+    },
+  }
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+async function answered(
+  call: Pick<
+    Parameters<typeof serveResource>[0],
+    'request' | 'info' | 'user' | 'signal' | 'reader'
+  >,
+  deps: HandlerDeps,
+): Promise<ApiAnswer> {
+  if (!readVerbs.has(call.info.verb) || call.info.subresource !== '') throw methodNotAllowed()
+  const requireVerb = (): Promise<void> => Promise.resolve()
+  const answer = await serveResource({ ...call, warn: () => undefined, requireVerb }, deps)
+  const mayStay = !isPushed(answer.body) && Symbol.asyncIterator in answer.body
+  return { ...answer, reader: { user: call.user.name, mayStay } }
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { errorLogger, until, watchApi } from '@skerry/testing'
+import { silentLogger, systemClock, systemRandom } from '@skerry/base'
+import { createCluster, createInformer, resources } from '@skerry/client'
+import { LocalApiScene } from './testing/local-api-scene.ts'
+
+const { log } = errorLogger()
+const maps = '/api/v1/namespaces/shop/configmaps'
+const readMaps = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }]
+const map = (name: string, color: string) => ({ metadata: { name }, data: { color } })
+
+test('the control plane answers through the node, as the caller and with its own words', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', [
+    ...readMaps,
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+  ])
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const made = await scene.ask(token, { method: 'POST', path: maps, body: map('a', 'red') })
+  assert.equal(made.status, 201)
+  assert.equal((await scene.ask(token, { path: `${maps}/a` })).body.data.color, 'red')
+  const refused = await scene.ask(token, { path: '/api/v1/namespaces/shop/secrets' })
+  assert.equal(refused.status, 403)
+  assert.match(
+    refused.body.message,
+    /"system:serviceaccount:shop:app" cannot list resource "secrets"/,
+  )
+  assert.equal((await scene.ask('bad', { path: maps })).status, 401)
+})
+
+test('while the control plane is away, readers get their answers again, and others nothing', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const app = await scene.account('app', readMaps)
+  const single = await scene.account('single', [
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: ['a'], verbs: ['get'] },
+  ])
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await scene.admin({ method: 'POST', path: maps, body: map('b', 'blue') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const listed = await scene.ask(app, { path: maps })
+  assert.equal(listed.body.items.length, 2)
+  assert.equal((await scene.ask(single, { path: `${maps}/a` })).status, 200)
+  await scene.ask(app, { path: '/api/v1' })
+  await scene.ask(app, { path: `${maps}/b` })
+  await scene.cut()
+
+  const away = await scene.ask(app, { path: maps })
+  assert.deepEqual(away.body, listed.body)
+  assert.match(away.headers['age'] ?? '', /^\d+$/)
+  const selected = await scene.ask(app, { path: `${maps}?fieldSelector=metadata.name%3Db` })
+  assert.deepEqual(
+    selected.body.items.map((item: { data: object }) => item.data),
+    [{ color: 'blue' }],
+  )
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+  const table = await scene.ask(app, { path: maps, headers: { accept } })
+  assert.deepEqual(
+    table.body.rows.map(({ cells }: { cells: unknown[] }) => cells[0]),
+    ['a', 'b'],
+  )
+  const page = await scene.ask(app, { path: `${maps}?limit=1` })
+  assert.equal(page.body.items.length, 1)
+  const next = await scene.ask(app, {
+    path: `${maps}?limit=1&continue=${encodeURIComponent(page.body.metadata.continue)}`,
+  })
+  assert.equal(next.body.items[0].metadata.name, 'b')
+  assert.equal((await scene.ask(app, { path: '/api/v1' })).body.kind, 'APIResourceList')
+
+  assert.equal((await scene.ask(single, { path: `${maps}/a` })).body.data.color, 'red')
+  for (const [token, path] of [
+    [single, maps],
+    [single, `${maps}/b`],
+    [app, '/api/v1/namespaces/shop/pods'],
+    [app, '/api/v1/configmaps'],
+  ] as const) {
+    const refused = await scene.ask(token, { path })
+    assert.equal(refused.status, 503, path)
+    assert.equal(refused.body.reason, 'ServiceUnavailable')
+    assert.match(refused.body.message, /the control plane is away for \d+ seconds, and /)
+    assert.equal(refused.headers['retry-after'], '10')
+  }
+  const write = await scene.ask(app, { method: 'POST', path: maps, body: map('c', 'green') })
+  assert.equal(write.status, 503)
+  assert.match(write.body.message, /this node accepts no writes for it/)
+  assert.equal((await scene.ask(`${app}x`, { path: maps })).status, 401)
+})
+
+test('an informer goes on through a cut, and catches up without another list', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  using transport = scene.open(token)
+  const asked: string[] = []
+  const counted = {
+    send: (...args: Parameters<typeof transport.send>) => {
+      asked.push(args[0].path)
+      return transport.send(...args)
+    },
+  }
+  const failures: string[] = []
+  const deps = {
+    clock: systemClock,
+    random: systemRandom,
+    log: { ...silentLogger, debug: (text: string) => void failures.push(text) },
+    userAgent: 'test',
+  }
+  const cluster = createCluster(counted, { ...deps, log: silentLogger })
+  const informer = createInformer(
+    cluster.resource(resources.configMaps),
+    { namespace: 'shop' },
+    deps,
+  )
+  const stop = new AbortController()
+  const running = informer.run(stop.signal).catch(() => undefined)
+  await informer.whenSynced(stop.signal)
+  await scene.cut()
+  await scene.admin({ method: 'POST', path: maps, body: map('b', 'blue') })
+  await scene.admin({ method: 'DELETE', path: `${maps}/a` })
+  assert.deepEqual(
+    informer.list().map(({ metadata }) => metadata.name),
+    ['a'],
+  )
+  await scene.restore()
+  await until(
+    () =>
+      informer
+        .list()
+        .map(({ metadata }) => metadata.name)
+        .join() === 'b',
+  )
+  assert.deepEqual(failures, [])
+  assert.equal(asked.length, 1, 'one watch is all that the informer has asked for')
+  stop.abort(new Error('the test is over'))
+  await running
+})
+
+test('readers of one resource share one watch of the control plane', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const tokens = [await scene.account('one', readMaps), await scene.account('two', readMaps)]
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const before = await watchesOfSite(scene)
+  const stop = new AbortController()
+  const seen: string[] = []
+  const watching = tokens.flatMap((token) =>
+    [1, 2].map(async (place) => {
+      using transport = scene.open(token)
+      const path = `${maps}?watch=1&resourceVersion=0`
+      for await (const { object } of watchApi(transport, path, stop.signal)) {
+        seen.push(`${place} ${object.metadata.name}`)
+      }
+    }),
+  )
+  await until(() => seen.length === 4)
+  await scene.admin({ method: 'POST', path: maps, body: map('b', 'blue') })
+  await until(() => seen.length === 8)
+  assert.equal((await watchesOfSite(scene)) - before, 1)
+  stop.abort(new Error('the test is over'))
+  await Promise.all(watching)
+})
+
+/** Counts the watches of ConfigMaps that the site has answered. */
+async function watchesOfSite(scene: LocalApiScene): Promise<number> {
+  const { text } = await scene.admin({ path: '/metrics' })
+  const lines = text.split('\n').filter((line) => /verb="WATCH".*resource="configmaps"/.test(line))
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
+
+test('a node that starts without its control plane answers from its disk', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const listed = await scene.ask(token, { path: maps })
+  await scene.ask(token, { path: `${maps}/a` })
+  await scene.stopNode()
+  await scene.link.cut()
+  await scene.startNode()
+  assert.deepEqual((await scene.ask(token, { path: maps })).body, listed.body)
+  assert.equal((await scene.ask(token, { path: `${maps}/a` })).body.data.color, 'red')
+})
+
+test('damaged copies are removed and fetched again', async () => {
+  const errors: string[] = []
+  const noting = { ...silentLogger, error: (text: string) => void errors.push(text) }
+  await using scene = await LocalApiScene.start({ log: noting })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  await scene.ask(token, { path: maps })
+  await scene.stopNode()
+  for (const name of await readdir(scene.directory)) {
+    await using file = await open(join(scene.directory, name), 'r+')
+    await file.write(Buffer.alloc(8_192, 0x5a), 0, 8_192, 0)
+  }
+  await scene.startNode()
+  assert.deepEqual(errors, ['Damaged copies are removed, and fetched again'])
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const again = await scene.ask(token, { path: maps })
+  assert.equal(again.body.items?.length, 1, again.text)
+  await scene.cut()
+  assert.equal((await scene.ask(token, { path: maps })).body.items.length, 1)
+})
+
+test('a right that the control plane takes back is gone on the node, too', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  await scene.ask(token, { path: `${maps}/none` })
+  assert.equal((await scene.ask(token, { path: maps })).status, 200)
+  const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings/app'
+  await scene.admin({ method: 'DELETE', path: role })
+  await until(async () => (await scene.ask(token, { path: `${maps}?limit=5` })).status === 403)
+  await until(async () => (await scene.ask(token, { path: maps })).status === 403)
+  await scene.cut()
+  assert.equal((await scene.ask(token, { path: maps })).status, 503)
+})
+
+test('a watch that began with a right ends when the right is gone', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  using transport = scene.open(token)
+  const stop = new AbortController()
+  const started = Promise.withResolvers<void>()
+  const watching = (async () => {
+    const path = `${maps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`
+    for await (const { type } of watchApi(transport, path, stop.signal)) {
+      if (type === 'BOOKMARK') started.resolve()
+    }
+  })()
+  await started.promise
+  const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings/app'
+  await scene.admin({ method: 'DELETE', path: role })
+  await until(
+    async () => (await scene.ask(token, { path: `${maps}?watch=1&limit=1` })).status === 403,
+  )
+  await watching
+})
+
+test('one pod cannot take the place of others, nor hold connections that say nothing', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const stop = new AbortController()
+  using transport = scene.open(token)
+  const path = `${maps}?watch=1&resourceVersion=0`
+  const open = Array.from({ length: 220 }, async () => {
+    const { status, body } = await transport.send({ method: 'GET', path, headers: {} }, stop.signal)
+    return { status, body }
+  })
+  const answers = await Promise.all(open)
+  const refused = answers.filter(({ status }) => status === 429)
+  assert.ok(refused.length >= 20, `${refused.length} were refused`)
+  stop.abort(new Error('the flood is over'))
+  await until(async () => (await scene.ask(token, { path: maps })).status === 200)
+})

@@ -1,0 +1,79 @@
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { runAll } from '@skerry/base'
+import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
+import type { RunningKubelet } from '@skerry/kubelet'
+import { createLocalApi } from '@skerry/node-api'
+import { obtainServingCertificate, pkiDirectory } from '../runtime/node-identity.ts'
+import type { RoleContext } from '../runtime/role-context.ts'
+import { version } from '../runtime/version.ts'
+import { nodeBounds } from './limits-table.ts'
+import type { NodeLocalApi } from './node.ts'
+
+interface LocalApiDeps extends RoleContext {
+  identity: NodeIdentity
+  pods: RunningKubelet['pods']
+}
+
+/** Serves the API to this node's pods until the signal aborts. */
+export async function serveLocalApi(
+  options: NodeLocalApi & { nodeName: string; dataDir: string },
+  { identity, pods, ...context }: LocalApiDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { nodeName, address, port, kept, dataDir } = options
+  const directory = pkiDirectory(options)
+  // The certificate names this address alone: with it, no node can pass as the API server of another machine.
+  const names = { dnsNames: [], ipAddresses: [address] }
+  const serving = await obtainServingCertificate(
+    identity,
+    { nodeName, directory, fileName: 'local-api', ...names },
+    { ...context, signal },
+  )
+  const { authorityPem } = identity.info
+  const tlsOf = (pair: CertificateAndKey) => ({
+    cert: pair.certificatePem,
+    key: pair.privateKeyPem,
+    clientCa: authorityPem,
+  })
+  await untilAddress(address, context, signal)
+  await using api = await createLocalApi(
+    {
+      address,
+      port,
+      tls: tlsOf(serving.current),
+      directory: join(dataDir, 'local-api'),
+      kept,
+      userAgent: `skerry-node/${version}`,
+    },
+    {
+      ...context,
+      controlPlane: {
+        server: () => identity.servers.current,
+        authorityPem,
+        open: (credentials) =>
+          credentials
+            ? identity.servers.transport({ certificateAuthority: authorityPem, credentials })
+            : identity.open(),
+      },
+      hasPod: ({ namespace, name, uid }) => pods.find(namespace, name)?.metadata.uid === uid,
+    },
+    signal,
+  )
+  using _renewed = serving.onRenewed((pair) => api.setTls(tlsOf(pair)))
+  context.log.info('Local API serves', { node: nodeName, address, port: api.port })
+  await runAll(signal, [(scope) => api.run(scope), (scope) => serving.run(scope)])
+}
+
+const { addressLookMs } = nodeBounds.localApi
+
+/** The service network gives this machine the address. */
+async function untilAddress(
+  address: string,
+  { clock }: RoleContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const hasAddress = (): boolean =>
+    Object.values(networkInterfaces()).some((all) => all?.some((each) => each.address === address))
+  while (!hasAddress()) await clock.sleep(addressLookMs, signal)
+}
