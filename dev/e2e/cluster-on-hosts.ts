@@ -174,14 +174,15 @@ export class ClusterOnHosts implements AsyncDisposable {
     return JSON.parse(output) as JoinToken
   }
 
-  /** Joins a node on the host and waits until it is Ready. */
-  async addNode(hostNumber: number): Promise<EdgeNode> {
+  /** Joins a node on the host, with these further flags, and waits until it is Ready. */
+  async addNode(hostNumber: number, flags: readonly string[] = []): Promise<EdgeNode> {
     const { server, token, caHash } = await this.createToken()
     const plan = await this.planNode(hostNumber)
     const tokenFile = join(this.directory, `${plan.name}.token`)
     await writeFile(tokenFile, token)
     const joining = ['--server', server, '--token-file', tokenFile, '--ca-hash', caHash]
-    const node = await this.startNode(plan, [...this.#command, 'node', ...plan.flags, ...joining])
+    const command = [...this.#command, 'node', ...plan.flags, ...flags, ...joining]
+    const node = await this.startNode(plan, command)
     await this.untilNodeReady(node.name)
     return node
   }

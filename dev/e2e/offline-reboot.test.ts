@@ -7,6 +7,7 @@ import type { TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import { fetchPage, type Page } from './guestbook-page.ts'
+import { readsSettings, settingsReader } from './settings-reader.ts'
 import { whyNot } from './prerequisites.ts'
 
 const manifest = join(import.meta.dirname, '../..', 'examples', 'guestbook', 'guestbook.yaml')
@@ -17,7 +18,7 @@ test(
   { skip: await whyNot(), timeout: 400_000 },
   async (t) => {
     await using cluster = await ClusterOnHosts.start()
-    const node = await cluster.addNode(2)
+    const node = await cluster.addNode(2, ['--local-api'])
     const client = await cluster.host(3)
     const fetch = (): Promise<Page> => fetchPage(client, `${node.host.address}:30080`)
     await cluster.kubectl('apply', '-f', manifest)
@@ -30,6 +31,10 @@ test(
       '--timeout=60s',
     )
     await cluster.kubectl('rollout', 'status', '-n', 'guestbook', 'deployment/web', '--timeout=60s')
+    await cluster.apply(settingsReader)
+    await cluster.kubectl('wait', 'pod/reader', '--for=condition=Ready', '--timeout=60s')
+    const color = await cluster.waitFor('the settings', () => readsSettings(cluster, node.host))
+    assert.equal(color, 'blue')
     const before = await cluster.waitFor('the page', fetch)
     const addresses = await podAddresses(cluster)
     await untilOnDisk(cluster, node)
@@ -42,6 +47,10 @@ test(
       assert.equal(page.visits, before.visits + 1)
       await untilBothServe(cluster, fetch)
       tasks = await runningTasks(node.host)
+    })
+    await t.test('a pod reads its settings from the API of its node', async () => {
+      const read = () => readsSettings(cluster, node.host)
+      assert.equal(await cluster.waitFor('the settings from the node', read), 'blue')
     })
     await t.test('nothing restarts when the control plane returns', async () => {
       await cluster.siteHost.restore()

@@ -1,0 +1,72 @@
+/** A pod that may read one ConfigMap, and asks for it where its variables lead. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestHost } from '@skerry/testing'
+import type { ClusterOnHosts } from './cluster-on-hosts.ts'
+
+/** The process of the pod is found by this number of seconds. */
+const seconds = String(1_000_000 + process.pid)
+
+export const settingsReader = `
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: settings, namespace: default }
+data: { color: blue }
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: { name: reader, namespace: default }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: reader, namespace: default }
+rules:
+  - { apiGroups: [''], resources: [configmaps], resourceNames: [settings], verbs: [get] }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: reader, namespace: default }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader }
+subjects: [{ kind: ServiceAccount, name: reader, namespace: default }]
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: reader, namespace: default }
+spec:
+  serviceAccountName: reader
+  terminationGracePeriodSeconds: 0
+  containers:
+    - { name: reader, image: 'skerry-examples/guestbook:v1', command: [sleep, '${seconds}'] }
+`
+
+/** The last character is in brackets, so that the search does not find itself. */
+const findReader = `grep -lsa '${seconds.slice(0, -1)}[${seconds.slice(-1)}]' /proc/[0-9]*/cmdline`
+
+/** Returns the color in the pod's settings, or undefined if the pod does not run or gets no answer. */
+export async function readsSettings(
+  cluster: ClusterOnHosts,
+  host: TestHost,
+): Promise<string | undefined> {
+  const found = await host.run(['sh', '-c', `exec ${findReader}`])
+  const [pid] = /\d+/.exec(found.stdout) ?? []
+  if (pid === undefined) return undefined
+  const inPod = async (...command: string[]): Promise<string> =>
+    (await host.run(['nsenter', '-t', pid, '-m', '-n', '--', ...command])).stdout
+  const account = '/var/run/secrets/kubernetes.io/serviceaccount'
+  const token = await inPod('/bin/cat', `${account}/token`)
+  const authority = join(cluster.directory, 'reader-ca.crt')
+  await writeFile(authority, await inPod('/bin/cat', `${account}/ca.crt`))
+  const variables = await host.run(['cat', `/proc/${pid}/environ`])
+  const variable = (name: string): string =>
+    new RegExp(`(?:^|\0)${name}=([^\0]*)`).exec(variables.stdout)?.[1] ?? ''
+  const server = `https://${variable('KUBERNETES_SERVICE_HOST')}:${variable('KUBERNETES_SERVICE_PORT')}`
+  const [kubectl = ''] = cluster.kubectlCommand([])
+  const options = ['--server', server, '--certificate-authority', authority, '--token', token]
+  const asked = ['get', '--raw', '/api/v1/namespaces/default/configmaps/settings']
+  const { stdout, exitCode } = await host.run(
+    ['nsenter', '-t', pid, '-n', '--', kubectl, ...options, ...asked],
+    { env: { HOME: cluster.directory, KUBECONFIG: '/dev/null' }, timeoutMs: 20_000 },
+  )
+  // The answer of a get is a ConfigMap.
+  return exitCode === 0 ? (JSON.parse(stdout) as { data: { color: string } }).data.color : undefined
+}
