@@ -7,7 +7,7 @@ import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
 import { collectTaint, type TaintFlag } from '../flags/node-flags.ts'
-import { collect, example, role, toPods, toPort } from '../flags/option-values.ts'
+import { collect, example, role, toPods, toPort, toServers } from '../flags/option-values.ts'
 
 /** Adds the role that runs pods. */
 export function addNodeCommand(program: Command): void {
@@ -80,11 +80,6 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
     ...(flags.registryDir === undefined ? {} : { registryDir: flags.registryDir }),
     stopsPods: flags.stopPods === true,
   }
-}
-
-function toServers(text: string, previous: string[]): string[] {
-  if (URL.parse(text)?.protocol === 'https:') return [...previous, text]
-  throw new InvalidArgumentError('give a URL like https://10.0.0.5:6443')
 }
 
 /** Parses addresses; services are served at IPv4 addresses only. */
