@@ -26,6 +26,7 @@ export { simulatedClock, type SimulatedClock } from '@skerry/base'
 export {
   administrator,
   openAccess,
+  startCopyOf,
   startTestApiServer,
   type TestApiServer,
   type TestApiServerOptions,

@@ -162,6 +162,17 @@ export async function startTestApiServer(
   }
 }
 
+/** Starts another API server, which holds the stored objects of this one as they are, uids included. */
+export async function startCopyOf(
+  { store }: TestApiServer,
+  isTaken: (key: string) => boolean = () => true,
+): Promise<TestApiServer> {
+  const copy = await startTestApiServer()
+  const { entries } = await store.list({ prefix: '/' })
+  for (const { key, value } of entries) if (isTaken(key)) await copy.store.write({ key, value })
+  return copy
+}
+
 /** Returns an access in which certificates name users, and only system:masters may do anything. */
 export function openAccess(clock: Clock): Access {
   return {

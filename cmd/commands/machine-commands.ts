@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { parseDurationMs } from '@skerry/api'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { machineBounds } from '../../roles/machine/limits-table.ts'
-import { example, toLife } from '../flags/option-values.ts'
+import { example, toLife, toServers } from '../flags/option-values.ts'
 import { collectLabel } from '../flags/node-flags.ts'
 import { addMachineJoinCommands } from './machine-join-commands.ts'
 
@@ -19,6 +19,7 @@ export function addMachineCommands(program: Command): void {
   addNodes(machine)
   addApply(machine)
   addMachineJoinCommands(machine)
+  addMoveNode(machine)
   addStoreSchema(machine)
   addConfirm(program)
   addAdmitNode(machine)
@@ -151,6 +152,48 @@ function addApply(machine: Command): void {
 function toSeconds(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('give a whole number of seconds since 1970')
+}
+
+interface MoveFlags {
+  server: string[]
+  tokenFile: string
+  caHash: string
+  dataDir: string
+  nodeName: string | undefined
+}
+
+function addMoveNode(machine: Command): void {
+  machine
+    .command('move-node')
+    .description(
+      'Prepare the node of this machine for another control plane that has the same pods',
+    )
+    .requiredOption(
+      '--server <url>',
+      'address of the other control plane (repeatable: the next one is tried if one does not answer)',
+      toServers,
+    )
+    .requiredOption('--token-file <path>', 'file with a bootstrap token of it')
+    .requiredOption('--ca-hash <hash>', 'sha256:<hex> of it')
+    .option('--data-dir <path>', 'data directory of the node', join(dataDirectoryDefault, 'node'))
+    .option('--node-name <name>', 'its name in the cluster (default: the host name)')
+    .addHelpText(
+      'after',
+      `
+The node changes at its next start, if the other control plane has every pod that runs here, by its uid. Containers go on.
+${example(
+  'skerry machine move-node --server https://10.0.0.5:6443 --token-file token --ca-hash sha256:…',
+)}`,
+    )
+    .action(async ({ server: servers, nodeName, ...flags }: MoveFlags) => {
+      const { moveNode } = await import('../../roles/machine/move-node.ts')
+      const { defaultNodeName } = await import('../../roles/runtime/host-addresses.ts')
+      const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const { systemClock, systemRandom } = await import('@skerry/base')
+      const options = { ...flags, servers, nodeName: nodeName ?? defaultNodeName() }
+      const deps = { clock: systemClock, random: systemRandom, print: console.log }
+      await moveNode(options, deps, stopSignal())
+    })
 }
 
 function addStoreSchema(machine: Command): void {

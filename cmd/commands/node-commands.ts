@@ -13,7 +13,15 @@ import {
   type KeptFlag,
   type TaintFlag,
 } from '../flags/node-flags.ts'
-import { collect, example, role, toFixedPort, toPods, toPort } from '../flags/option-values.ts'
+import {
+  collect,
+  example,
+  role,
+  toFixedPort,
+  toPods,
+  toPort,
+  toServers,
+} from '../flags/option-values.ts'
 
 /** Adds the role that runs pods. */
 export function addNodeCommand(program: Command): void {
@@ -111,11 +119,6 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
 function localApiOf({ localApi, localApiAddress, localApiPort, localApiKeep }: LocalApiFlags) {
   if (localApi !== true) return undefined
   return { address: localApiAddress, port: localApiPort, kept: localApiKeep }
-}
-
-function toServers(text: string, previous: string[]): string[] {
-  if (URL.parse(text)?.protocol === 'https:') return [...previous, text]
-  throw new InvalidArgumentError('give a URL like https://10.0.0.5:6443')
 }
 
 /** Parses addresses; services are served at IPv4 addresses only. */

@@ -68,3 +68,9 @@ export function collect(value: string, previous: string[]): string[] {
 export function example(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
 }
+
+/** Adds the address of a control plane to those before. */
+export function toServers(text: string, previous: readonly string[] = []): string[] {
+  if (URL.parse(text)?.protocol === 'https:') return [...previous, text]
+  throw new InvalidArgumentError('give a URL like https://10.0.0.5:6443')
+}

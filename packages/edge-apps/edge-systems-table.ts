@@ -9,6 +9,7 @@ import type { DefinedKind } from './definitions/definition.ts'
 import { kubeedgeKinds } from './kubeedge/definitions-table.ts'
 import { edgeApplicationKind } from './kubeedge/edge-application-kind.ts'
 import { edgeGroupKind } from './kubeedge/edge-group.ts'
+import { unitClusterController } from './levels/unit-cluster-controller.ts'
 import { nodeSetControllers } from './nodes/node-sets.ts'
 import { nodeSettingsController } from './nodes/node-settings-controller.ts'
 import { openyurtKinds } from './openyurt/definitions-table.ts'
@@ -41,6 +42,7 @@ export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
       appController(serviceGridKind),
       nodeSettingsController('nodeunit-settings-controller', nodeUnitSettings),
       nodeUnitController,
+      unitClusterController,
       nodeGroupController,
     ],
   },

@@ -20,6 +20,16 @@ export const edgeAppsBounds = Object.freeze({
     /** The units that one group makes of nodes' labels. */
     unitsMax: 2_000,
   }),
+  readUnit: Object.freeze({
+    /** The pods of a unit that are read to see whether it can be a cluster of its own; each may need further reads. */
+    podsMax: 5_000,
+  }),
+  unitClusterController: Object.freeze({
+    /** Pods and volumes are not watched for it, so that a unit that waits is looked at again after this time. */
+    lookAgainMs: 60_000,
+    /** The faults that one status names. */
+    faultsMax: 5,
+  }),
   installDefinitions: Object.freeze({
     /** The time between two looks at a definition that is not served yet. */
     lookMs: 100,

@@ -124,6 +124,26 @@ function testInNamespaces(): void {
     assert.equal(status?.ready, true)
   })
 
+  test('a container counts on while its node goes to another control plane and back', async () => {
+    const count = 'i=0; while :; do i=$((i+1)); echo $i; sleep 0.1; done'
+    await node.createPod('count', { containers: [busybox(count)] })
+    await until(phaseIs('count', 'Running'))
+    const before = (await node.pod('count')).status?.containerStatuses?.[0]?.containerID
+    for (const name of ['there', 'back']) {
+      await node.goToCopy()
+      await node.createPod(name, { containers: [busybox('sleep 1000')] })
+      await until(phaseIs(name, 'Running'))
+    }
+    const pod = await node.pod('count')
+    const { containerID, restartCount } = pod.status?.containerStatuses?.[0] ?? {}
+    assert.deepEqual({ containerID, restartCount }, { containerID: before, restartCount: 0 })
+    const counted = (await node.log(pod, 'main')).trimEnd().split('\n')
+    assert.deepEqual(
+      counted,
+      counted.map((_, at) => String(at + 1)),
+    )
+  })
+
   test('memory beyond the limit ends the container as OOMKilled', async () => {
     await node.createPod('hungry', {
       restartPolicy: 'Never',
@@ -152,7 +172,7 @@ function testInNamespaces(): void {
 
   test('deleted pods leave no process, mount, cgroup or file behind', async () => {
     const pods = node.api.resource(resources.pods)
-    const names = ['web', 'after', 'hungry', 'words']
+    const names = ['web', 'after', 'count', 'there', 'back', 'hungry', 'words']
     for (const name of names) await pods.delete({ namespace: 'default', name }, signal)
     for (const name of names) {
       await until(() =>

@@ -4,4 +4,12 @@ export const nodeBounds = Object.freeze({
     /** The interval at which the address of the API is looked for before it is served. */
     addressLookMs: 200,
   }),
+  nextIdentity: Object.freeze({
+    /** A node that starts does not wait longer for a control plane to which it may go. */
+    answerMs: 20_000,
+  }),
+  movedPods: Object.freeze({
+    /** The pods that one message names. */
+    namedPodsMax: 5,
+  }),
 })

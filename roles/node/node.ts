@@ -40,6 +40,7 @@ import { followApiServers } from '../runtime/follow-api-servers.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
+import { takeNextIdentity } from './next-identity.ts'
 import { importPreloaded } from './preload-images.ts'
 import { runningLogs } from './running-logs.ts'
 
@@ -104,6 +105,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   await using runtime = dialContainerd(socket)
   const prepare = (): Promise<void> => prepareRuntime(options, { runtime, socket }, context)
   await prepare()
+  await takeNextIdentity(options, context)
   const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
   const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }

@@ -3,7 +3,7 @@ import { isReady } from '../groups/label-groups.ts'
 import { settingsOf } from './unit-settings.ts'
 import type { NodeUnit, UnitCondition } from './unit.ts'
 
-/** Returns the status of a unit. `unitsOf` returns all units of a node, in the order of their precedence. */
+/** Returns the status of a unit; another controller reports its cluster. `unitsOf` returns all units of a node, in the order of their precedence. */
 export function unitStatus(
   unit: NodeUnit,
   members: readonly Node[],
@@ -12,10 +12,12 @@ export function unitStatus(
   const ready = namesOf(members.filter(isReady))
   const notReady = namesOf(members.filter((node) => !isReady(node)))
   const conditions = [...conflictsOf(unit, members, unitsOf), ...autonomyOf(unit)]
+  const { unitClusterStatus } = unit.status ?? {}
   return {
     readyRate: `${ready.length}/${members.length}`,
     ...(ready.length === 0 ? {} : { readyNodes: ready }),
     ...(notReady.length === 0 ? {} : { notReadyNodes: notReady }),
+    ...(unitClusterStatus ? { unitClusterStatus } : {}),
     ...(conditions.length === 0 ? {} : { conditions }),
   }
 }
@@ -44,9 +46,9 @@ function conflictsOf(
   return [{ type: 'Conflict', status: 'True', reason: 'OtherUnitFirst', message }]
 }
 
-function autonomyOf({ spec }: NodeUnit): UnitCondition[] {
-  const { autonomyLevel = 'L3' } = spec ?? {}
-  if (autonomyLevel === 'L3') return []
-  const message = `Cannot make the unit a cluster of its own: autonomyLevel ${autonomyLevel} is not supported, only L3`
-  return [{ type: 'Autonomy', status: 'True', reason: 'LevelNotSupported', message }]
+function autonomyOf({ status }: NodeUnit): UnitCondition[] {
+  const failed = status?.unitClusterStatus?.conditions.find((each) => each.status === 'False')
+  if (!failed) return []
+  const message = `Cannot make the unit a cluster of its own: ${failed.message}`
+  return [{ type: 'Autonomy', status: 'True', reason: failed.reason, message }]
 }

@@ -10,6 +10,21 @@ export interface UnitCondition {
   readonly message: string
 }
 
+/** SuperEdge's report of a unit that is, or shall be, a cluster of its own. */
+export interface UnitClusterStatus {
+  readonly phase: string
+  readonly conditions: readonly {
+    readonly type: string
+    readonly status: string
+    readonly reason: string
+    readonly message: string
+  }[]
+  readonly resource: {
+    readonly capacity: Readonly<Record<string, string>>
+    readonly allocatable: Readonly<Record<string, string>>
+  }
+}
+
 export interface NodeUnit extends KubeObject {
   readonly spec?: {
     readonly type?: string
@@ -27,6 +42,7 @@ export interface NodeUnit extends KubeObject {
     readonly readyRate?: string
     readonly readyNodes?: readonly string[]
     readonly notReadyNodes?: readonly string[]
+    readonly unitClusterStatus?: UnitClusterStatus
     readonly conditions?: readonly UnitCondition[]
   }
 }

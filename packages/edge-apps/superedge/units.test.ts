@@ -48,7 +48,7 @@ test('a unit above L3 is not deleted, in SuperEdge’s words, until it is L3 aga
   await using world = await startHalls()
   await world.patch(nodeUnits, { name: 'hall-a' }, { spec: { autonomyLevel: 'L4' } })
   const conditions = await world.eventually(nodeUnits, ([each]) => each?.status?.conditions)
-  assert.equal(conditions[0]?.reason, 'LevelNotSupported')
+  assert.equal(conditions[0]?.type, 'Autonomy')
   await world.cluster.resource(nodeUnits).delete({ name: 'hall-a' }, world.signal)
   const event = await world.eventually(resources.events, (all) =>
     all.find(({ reason = '' }) => reason.includes('L4')),

@@ -60,6 +60,20 @@ test('a crash of the agent restarts nothing', async () => {
   assert.deepEqual(await node.pods(), ['web Running ready 0'])
 })
 
+test('a node that goes to another control plane runs the pods on that it finds there, and ends the others', async () => {
+  await using node = await SimulatedNode.start()
+  await node.createPod('web')
+  await node.createPod('left')
+  await node.until('both run', async () =>
+    (await node.pods()).every((line) => line.includes('Running ready')),
+  )
+  await node.goToCopy(['left'])
+  await node.until('the other one is gone', () => !node.runtime.running().includes('left/main'))
+  await node.deletePod('web')
+  await node.until('the new control plane is obeyed', async () => (await node.pods()).length === 0)
+  assert.equal(node.runtime.starts.get('web/main'), 1)
+})
+
 test('after a power cut without the API the pods come back; when it returns none restarts', async () => {
   await using node = await SimulatedNode.start()
   await node.createPod('web')

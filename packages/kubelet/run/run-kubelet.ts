@@ -29,6 +29,7 @@ import { isStatic } from '../static-pods/static-pod-marks.ts'
 import { StaticPods } from '../static-pods/static-pods.ts'
 import { StatusReporter } from '../status/status-reporter.ts'
 import { NodeStore } from '../store/node-store.ts'
+import { storeDirectory } from '../store/stored-node.ts'
 import { kubeletBounds } from '../limits-table.ts'
 
 export interface KubeletDeps {
@@ -121,7 +122,7 @@ export async function runKubelet(
 }
 
 function createStore(config: ResolvedConfig, deps: KubeletDeps, signal: AbortSignal): NodeStore {
-  const directory = join(config.dataDirectory, 'store')
+  const directory = storeDirectory(config.dataDirectory)
   return new NodeStore({ nodeName: config.nodeName, directory }, deps, signal)
 }
 

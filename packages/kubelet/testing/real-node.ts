@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { createMetrics, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { createCluster, resources, type ClusterClient, type Transport } from '@skerry/client'
-import { startTestApiServer, type TestApiServer, until } from '@skerry/testing'
+import { startCopyOf, startTestApiServer, type TestApiServer, until } from '@skerry/testing'
 import { endForgottenShims } from '../containerd/end-node-processes.ts'
 import {
   superviseContainerd,
@@ -74,9 +74,9 @@ export function prepareHost(): void {
 /** A node agent on a real containerd, and a real API server, both in this process. */
 export class RealNode implements AsyncDisposable {
   readonly directory: string
-  readonly api: ClusterClient
+  api: ClusterClient
   readonly runtime: ContainerRuntime
-  readonly #server: TestApiServer
+  #server: TestApiServer
   readonly #containerd: SupervisedContainerd
   readonly #keeping: Promise<void>
   readonly #stop = new AbortController()
@@ -190,6 +190,16 @@ export class RealNode implements AsyncDisposable {
     this.#agent?.stop.abort(new Error('stop'))
     await this.#agent?.done
     this.#agent = undefined
+  }
+
+  /** Starts the agent again at another API server, which holds a copy of everything. */
+  async goToCopy(): Promise<void> {
+    await this.stopAgent()
+    const copy = await startCopyOf(this.#server)
+    await this.#server[Symbol.asyncDispose]()
+    this.#server = copy
+    this.api = createCluster(copy.transport, { ...deps, userAgent: 'test' })
+    this.startAgent()
   }
 
   /** Sets the configuration of containerd's next start; undefined restores the node's own. */

@@ -11,7 +11,7 @@ import {
 } from '@skerry/base'
 import type { Pod } from '@skerry/api'
 import { createCluster, resources, type ClusterClient, type Transport } from '@skerry/client'
-import { startTestApiServer, type TestApiServer } from '@skerry/testing'
+import { startCopyOf, startTestApiServer, type TestApiServer } from '@skerry/testing'
 import type { Machine } from '../node/node-facts.ts'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
 import type { PodNetwork } from '../pods/pod-network.ts'
@@ -36,8 +36,8 @@ const namespace = 'default'
 export class SimulatedNode implements AsyncDisposable {
   readonly clock: SimulatedClock = simulatedClock()
   readonly runtime: FakeRuntime
-  readonly api: ClusterClient
-  readonly #server: TestApiServer
+  api: ClusterClient
+  #server: TestApiServer
   readonly #directory: string
   readonly #seed: number
   readonly #log: Logger
@@ -145,6 +145,17 @@ export class SimulatedNode implements AsyncDisposable {
     this.runtime.setDown(false)
     this.#bootId = `boot-${Number(this.#bootId.slice(5)) + 1}`
     await rm(join(this.#directory, 'run'), { recursive: true, force: true })
+    this.startAgent()
+  }
+
+  /** Starts the agent again at another API server, which holds a copy of everything but these pods. */
+  async goToCopy(without: readonly string[]): Promise<void> {
+    await this.crashAgent()
+    const left = without.map((name) => `/pods/${namespace}/${name}`)
+    const copy = await startCopyOf(this.#server, (key) => !left.some((end) => key.endsWith(end)))
+    await this.#server[Symbol.asyncDispose]()
+    this.#server = copy
+    this.api = this.#clusterOf(copy.transport)
     this.startAgent()
   }
 
