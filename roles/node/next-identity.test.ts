@@ -94,6 +94,8 @@ test('a node takes the identity at a control plane that has its pods, and leaves
   assert.deepEqual((await readdir(move.dataDir)).toSorted(), ['kubelet', 'pki', 'pki.before'])
   assert.deepEqual(await readdir(join(move.dataDir, 'kubelet', 'store')), ['pods'])
   assert.deepEqual(move.logged, ['Node obeys another control plane'])
+  const left = await readFile(join(move.dataDir, 'pki', 'left-servers'), 'utf8')
+  assert.equal(left, 'https://127.0.0.1:9')
 })
 
 test('a node whose pods the other control plane lacks stays, and asks again at its next start', async () => {

@@ -1,10 +1,11 @@
-import { rename, rm } from 'node:fs/promises'
+import { readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asError, ExpectedError, exitCodes, syncDirectory, withTimeout } from '@skerry/base'
 import { createCluster, ifThere, resources, type ClusterClient } from '@skerry/client'
 import { readStoredNode, removeStoredTokens, type StoredNode } from '@skerry/kubelet'
+import { writeFileDurably } from '../runtime/data-directory.ts'
 import { exists } from '../runtime/files.ts'
-import { openNodeIdentity, pkiDirectory } from '../runtime/node-identity.ts'
+import { leftServersPath, openNodeIdentity, pkiDirectory } from '../runtime/node-identity.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { nodeBounds } from './limits-table.ts'
@@ -91,6 +92,8 @@ async function takeOver(moved: MovedNode): Promise<void> {
   const next = nextDirectory(moved)
   await removeStoredTokens(join(dataDir, 'kubelet'))
   if (await exists(current)) {
+    const left = await readFile(join(current, 'server'), 'utf8')
+    await writeFileDurably(leftServersPath({ dataDir: next }), left)
     await rm(`${current}.before`, { recursive: true, force: true })
     await rename(current, `${current}.before`)
   }

@@ -47,3 +47,21 @@ test('a node that has joined starts again without the file of its token, and one
     await rm(dataDir, { recursive: true })
   }
 })
+
+test('a node that left a control plane does not go back to it by an option that stayed', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-node-identity-'))
+  try {
+    await joinedNode(join(dataDir, 'pki'))
+    const [left, other] = ['https://127.0.0.1:10', 'https://127.0.0.1:11']
+    await writeFile(join(dataDir, 'pki', 'left-servers'), left)
+    const options = { dataDir, nodeName: 'n', tokenFile: undefined, caHash: undefined }
+    const serversOf = async (...servers: string[]): Promise<string> => {
+      const { info } = await openNodeIdentity({ ...options, servers }, context)
+      return info.server
+    }
+    assert.equal(await serversOf(left), 'https://127.0.0.1:9')
+    assert.equal(await serversOf(left, other), other)
+  } finally {
+    await rm(dataDir, { recursive: true })
+  }
+})

@@ -32,7 +32,10 @@ export async function openNodeIdentity(
   const directory = pkiDirectory(options)
   await ensureDirectory(directory)
   const known = await knownServers(join(directory, 'server'))
-  const servers = options.servers.length > 0 ? options.servers : known
+  const left = await knownServers(leftServersPath(options))
+  // Options often stay as they were when the node went to another control plane.
+  const given = options.servers.filter((server) => !left.includes(server))
+  const servers = given.length > 0 ? given : known
   if (servers.length === 0) {
     throw new ExpectedError(
       'Cannot start node: it has not joined a cluster; pass --server, --token-file and --ca-hash as "skerry token create --print-join-command" prints them',
@@ -76,6 +79,11 @@ async function knownServers(path: string): Promise<string[]> {
 
 export function pkiDirectory({ dataDir }: { dataDir: string }): string {
   return join(dataDir, 'pki')
+}
+
+/** Returns the path of the addresses that the node left when it took this identity, one a line. */
+export function leftServersPath(options: { dataDir: string }): string {
+  return join(pkiDirectory(options), 'left-servers')
 }
 
 export async function readToken(

@@ -17,6 +17,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (name.length > 0) continue',
   },
   {
+    proof:
+      'a node whose pods the other control plane lacks stays, and asks again at its next start',
+    test: 'roles/node/next-identity.test.ts',
+    file: 'roles/node/moved-pods.ts',
+    find: '!there.has(pod.metadata.uid)',
+    replace: 'there.has(pod.metadata.uid)',
+  },
+  {
     proof: 'the kernel sends service traffic where the plan says',
     test: 'packages/service-proxy/services/service-table.test.ts',
     file: 'packages/service-proxy/services/service-table.ts',
