@@ -1,5 +1,4 @@
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
 import { runAll } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
 import type { RunningKubelet } from '@skerry/kubelet'
@@ -7,6 +6,7 @@ import { createLocalApi } from '@skerry/node-api'
 import { obtainServingCertificate, pkiDirectory } from '../runtime/node-identity.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
+import { copiesDirectory } from './copies-directory.ts'
 import { nodeBounds } from './limits-table.ts'
 import type { NodeLocalApi } from './node.ts'
 
@@ -21,7 +21,7 @@ export async function serveLocalApi(
   { identity, pods, ...context }: LocalApiDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const { nodeName, address, port, kept, dataDir } = options
+  const { nodeName, address, port, kept } = options
   const directory = pkiDirectory(options)
   // The certificate names this address alone: with it, no node can pass as the API server of another machine.
   const names = { dnsNames: [], ipAddresses: [address] }
@@ -42,7 +42,7 @@ export async function serveLocalApi(
       address,
       port,
       tls: tlsOf(serving.current),
-      directory: join(dataDir, 'local-api'),
+      directory: copiesDirectory(options),
       kept,
       userAgent: `skerry-node/${version}`,
     },

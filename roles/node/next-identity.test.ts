@@ -85,8 +85,9 @@ async function startMove(pods: readonly string[]) {
   }
 }
 
-test('a node takes the identity at a control plane that has its pods, and leaves the tokens of the old one', async () => {
+test('a node takes the identity at a control plane that has its pods, and leaves tokens and copies of the old one', async () => {
   await using move = await startMove(['web'])
+  await mkdir(join(move.dataDir, 'local-api'))
   const [pod] = move.made
   await store(move.dataDir, 'pods', pod?.metadata.uid ?? '', pod ?? {})
   await move.take()

@@ -8,6 +8,7 @@ import { exists } from '../runtime/files.ts'
 import { leftServersPath, openNodeIdentity, pkiDirectory } from '../runtime/node-identity.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
+import { copiesDirectory } from './copies-directory.ts'
 import { nodeBounds } from './limits-table.ts'
 import { faultsOfMove } from './moved-pods.ts'
 
@@ -91,6 +92,8 @@ async function takeOver(moved: MovedNode): Promise<void> {
   const current = pkiDirectory(moved)
   const next = nextDirectory(moved)
   await removeStoredTokens(join(dataDir, 'kubelet'))
+  // Rights and revisions of one control plane mean nothing at another one.
+  await rm(copiesDirectory(moved), { recursive: true, force: true })
   if (await exists(current)) {
     const left = await readFile(join(current, 'server'), 'utf8')
     await writeFileDurably(leftServersPath({ dataDir: next }), left)
