@@ -41,6 +41,12 @@ export const pageTable: readonly PageEntry[] = [
     })),
   },
   {
+    path: '/clusters/:cluster/places/:resource/:namespace/:name/:tab?',
+    page: lazy(async () => ({
+      default: (await import('../pages/placed-application/page.tsx')).PlacedApplicationPage,
+    })),
+  },
+  {
     path: '/search',
     page: lazy(async () => ({ default: (await import('../pages/search/page.tsx')).SearchPage })),
     link: { section: 'look', icon: 'search', title: (texts) => texts.search },

@@ -1,6 +1,7 @@
 /** Events of a cluster or of the hub: a row for each reason, or for each event. */
 import { useDeferredValue, useMemo } from 'react'
 import { listPath } from '../data/hub/api-paths.ts'
+import { listCommand } from '../data/objects/object-commands.ts'
 import { useRetry, useWatched } from '../data/streams/console-context.tsx'
 import {
   byTime,
@@ -60,6 +61,8 @@ const both = inBoth({
   },
 })
 
+const eventKind = { group: '', version: 'v1', resource: 'events' }
+
 type EventTexts = (typeof both)['en']
 
 interface EventListProps {
@@ -73,7 +76,7 @@ export function EventList({ cluster, choices }: EventListProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
   const [values, setValues] = useUrlValues()
-  const path = listPath(cluster, { group: '', version: 'v1', resource: 'events' })
+  const path = listPath(cluster, eventKind)
   const view = useWatched(path)
   const retry = useRetry(path)
   const text = useDeferredValue(values.q ?? '')
@@ -106,7 +109,7 @@ export function EventList({ cluster, choices }: EventListProps) {
           label={texts.filter}
           onChange={(q) => setValues({ q })}
         />
-        <CopyButton label={words.asKubectl} text="kubectl get events --all-namespaces" />
+        <CopyButton label={words.asKubectl} text={listCommand(cluster, eventKind, '')} />
       </div>
       {shown.length === 0 || view.error !== undefined ? (
         <NoEvents view={view} retry={retry} />

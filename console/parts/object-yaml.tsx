@@ -4,10 +4,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { objectPath, type ObjectName } from '../data/hub/api-paths.ts'
 import { applyObject, conflictsOf, type Applied } from '../data/objects/apply-object.ts'
 import { asHubError, type HubError } from '../data/hub/hub-error.ts'
+import { hubAheadMs } from '../data/hub/hub-clock.ts'
 import { askJson } from '../data/hub/hub-request.ts'
 import { editableYaml, readableYaml } from '../data/objects/editable-object.ts'
 import { useMay } from '../data/hub/rights.ts'
 import { useTexts } from '../words/language.ts'
+import { Age } from './age.tsx'
 import { Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { yamlTexts } from './yaml-texts.ts'
@@ -32,12 +34,14 @@ export function ObjectYaml({ cluster, object, outcome }: ObjectYamlProps) {
   const [isEditing, setEditing] = useState(false)
   const path = objectPath(cluster, object)
   const mayEdit = useMay(cluster, { verb: 'patch', object })
-  const { data, error, refetch } = useQuery({
+  const { data, dataUpdatedAt, error, isFetching, refetch } = useQuery({
     queryKey: [path],
     queryFn: ({ signal }) => askJson<Readonly<Record<string, unknown>>>(path, { signal }),
   })
   if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading />
+  // An old text would undo the changes of others.
+  const beginEdit = async (): Promise<void> => setEditing((await refetch()).isSuccess)
   if (isEditing) {
     return (
       <EditYaml
@@ -54,11 +58,27 @@ export function ObjectYaml({ cluster, object, outcome }: ObjectYamlProps) {
     <div className="yaml">
       <div className="yaml-actions">
         {mayEdit === true ? (
-          <button type="button" className="button" onClick={() => setEditing(true)}>
+          <button
+            type="button"
+            className="button"
+            disabled={isFetching}
+            onClick={() => void beginEdit()}
+          >
             {texts.edit}
           </button>
         ) : undefined}
         <CopyButton text={yaml} />
+        <button
+          type="button"
+          className="button"
+          disabled={isFetching}
+          onClick={() => void refetch()}
+        >
+          {texts.readAgain}
+        </button>
+        <span className="muted">
+          {texts.read} <Age atMs={dataUpdatedAt + hubAheadMs()} />
+        </span>
       </div>
       <pre tabIndex={0}>{yaml}</pre>
     </div>
@@ -82,7 +102,13 @@ interface EditYamlProps {
 type Step =
   | { readonly is: 'editing'; readonly error?: HubError }
   | { readonly is: 'checking' | 'applying' }
-  | { readonly is: 'checked'; readonly applied: Applied; readonly isForced: boolean }
+  | {
+      readonly is: 'checked'
+      readonly applied: Applied
+      readonly isForced: boolean
+      /** The object as it is now; empty if there is none. */
+      readonly present: string
+    }
 
 export function EditYaml(props: EditYamlProps) {
   const { cluster, path, before, first = before, outcome, onEnd, onApplied = onEnd } = props
@@ -94,7 +120,7 @@ export function EditYaml(props: EditYamlProps) {
     setStep({ is: 'checking' })
     try {
       const applied = await applyObject({ path, yaml, isDryRun: true, isForced })
-      setStep({ is: 'checked', applied, isForced })
+      setStep({ is: 'checked', applied, isForced, present: await presentYaml(path) })
     } catch (thrown) {
       setStep({ is: 'editing', error: asHubError(thrown) })
     }
@@ -123,10 +149,21 @@ export function EditYaml(props: EditYamlProps) {
       {error === undefined ? undefined : (
         <ApplyFault error={error} onForce={() => void check(true)} />
       )}
-      {step.is === 'checked' ? <Warnings texts={step.applied.warnings} /> : undefined}
+      {step.is === 'checked' ? (
+        <Warnings
+          texts={[
+            ...(step.present === before ? [] : [texts.changedMeanwhile]),
+            ...step.applied.warnings,
+          ]}
+        />
+      ) : undefined}
       <Suspense fallback={<Loading />}>
         {step.is === 'checked' ? (
-          <YamlDifference label={texts.difference} before={before} after={step.applied.yaml} />
+          <YamlDifference
+            label={texts.difference}
+            before={step.present}
+            after={step.applied.yaml}
+          />
         ) : (
           <YamlEditor label={texts.edit} text={yaml} cluster={cluster} onChange={setYaml} />
         )}
@@ -134,6 +171,17 @@ export function EditYaml(props: EditYamlProps) {
       {step.is === 'checked' ? outcome?.(step.applied.object) : undefined}
     </div>
   )
+}
+
+/** Two people who edit here are one manager to the server, which then sees no conflict between them. */
+async function presentYaml(path: string): Promise<string> {
+  try {
+    return editableYaml(await askJson<Readonly<Record<string, unknown>>>(path))
+  } catch (thrown) {
+    const error = asHubError(thrown)
+    if (error.isMissing) return ''
+    throw error
+  }
 }
 
 interface ActionsProps {

@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo } from 'react'
 import { useLocation } from 'wouter'
 import { listPath, objectPage, type ResourceName } from '../data/hub/api-paths.ts'
 import { useRetry, useWatched } from '../data/streams/console-context.tsx'
-import { listCommand } from '../data/objects/object-commands.ts'
+import { commandLine, listCommand } from '../data/objects/object-commands.ts'
 import {
   cellText,
   isAge,
@@ -82,7 +82,7 @@ export function ResourceTable(props: ResourceTableProps) {
         />
         <CopyButton
           label={words.asKubectl}
-          text={`${listCommand(cluster, resource, isNamespaced ? namespace : undefined)}${labelSelector === undefined ? '' : ` -l ${labelSelector}`}`}
+          text={`${listCommand(cluster, resource, isNamespaced ? namespace : undefined)}${labelSelector === undefined ? '' : ` ${commandLine('-l', labelSelector)}`}`}
         />
       </div>
       <Rows

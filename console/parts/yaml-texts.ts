@@ -11,6 +11,10 @@ export const yamlTexts = inBoth({
     hint: 'A check asks the server without changing anything. Ctrl Space completes fields.',
     checked: 'The server would change this:',
     difference: 'Difference',
+    changedMeanwhile:
+      'The object was changed while you were editing. The difference is to its present state: look for changes that yours would undo.',
+    read: 'Read',
+    readAgain: 'Read again',
     conflicts:
       'Other managers keep these fields. If you take them over, those managers’ next changes conflict with yours.',
     takeOver: 'Check again, and take over these fields',
@@ -30,6 +34,10 @@ export const yamlTexts = inBoth({
     hint: '检查只询问服务器，不做任何更改。Ctrl 空格补全字段。',
     checked: '服务器将做出以下更改：',
     difference: '差异',
+    changedMeanwhile:
+      '您编辑期间该对象已被更改。以下差异与其当前内容比较：请检查您的更改会撤销什么。',
+    read: '读取于',
+    readAgain: '重新读取',
     conflicts: '这些字段由其他管理者维护。如果您接管，它们的下一次更改会与您的冲突。',
     takeOver: '接管这些字段并重新检查',
     line: (number: number) => `第 ${number} 行`,

@@ -16,7 +16,8 @@ const kibibyte = 1_024
 export const consoleBudget = Object.freeze({
   firstBytes: 150 * kibibyte,
   lateBytes: 125 * kibibyte,
-  totalBytes: 450 * kibibyte,
+  /** All parts together, which nobody loads at once. */
+  totalBytes: 480 * kibibyte,
 })
 
 export interface ConsoleSizes {

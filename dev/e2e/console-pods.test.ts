@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertSound, logIn, startConsoleScene, type ConsoleScene } from './console-scene.ts'
+import { showsPlaces } from './places-pages.ts'
 import { whyNot } from './prerequisites.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -57,7 +58,8 @@ const hostileLabel = 'a-very-long-label-that-must-not-break-the-layout-of-any-pa
 const beacon = '/console/objects/edge/core/v1/pods/default/beacon'
 
 test('pods in the web console', { skip: await whyNot(), timeout: 300_000 }, async (t) => {
-  await using scene = await startConsoleScene({ hasNode: true })
+  const siteFlags = async () => ['--edge-apps', 'superedge']
+  await using scene = await startConsoleScene({ hasNode: true, cluster: { siteFlags } })
   const { cloud, browser, token } = scene
   const created = await cloud.tryKubectl(['apply', '-f', '-'], { input: manifest })
   assert.equal(created.exitCode, 0, created.stderr)
@@ -76,6 +78,9 @@ test('pods in the web console', { skip: await whyNot(), timeout: 300_000 }, asyn
     completesFields(scene, page),
   )
   await t.test('shows the conflict of an edit, and its owner', () => editsObject(scene, page))
+  await t.test('shows an application in many places, and where its traffic goes', () =>
+    showsPlaces(scene, page),
+  )
   await t.test('ends all tabs of a session that logs out', () => endsSession(scene, page))
 })
 
@@ -254,11 +259,13 @@ async function editsObject({ browser, cloud }: ConsoleScene, page: Page): Promis
   await page.locator('.cm-line').filter({ hasText: 'owned: other' }).click()
   await page.keyboard.press('End')
   await page.keyboard.type('-mine')
+  await cloud.kubectl('annotate', 'configmap', 'hostile', 'meanwhile=changed')
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByRole('alert').filter({ hasText: 'pilot' }).waitFor()
   await assertSound(browser, page, 'conflict')
   await page.getByRole('button', { name: 'take over these fields' }).click()
   await page.getByRole('button', { name: 'Apply and take over the fields' }).waitFor()
+  await page.getByText('The object was changed while you were editing').waitFor()
   await assertSound(browser, page, 'difference')
   await page.getByRole('button', { name: 'Apply and take over the fields' }).click()
   await page.getByText('owned: other-mine').waitFor()

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
+import { assertSound } from './console-scene.ts'
+import { openConsoleTab } from './console-tab.ts'
 import { LineHub } from './line-hub.ts'
 import { changedBetween, leftOvers } from './left-overs.ts'
 import { whyNot } from './prerequisites.ts'
@@ -42,7 +44,10 @@ async function tell(t: TestContext, all: Story): Promise<void> {
     ['a file that was changed on its way is refused, and nothing is installed', refusesChanged],
     ['a download that the hub breaks off continues, and the machine is a site', becomesSite],
     ['a line whose token has expired says so before anything large is fetched', refusesExpired],
-    ['a machine that reaches its site alone becomes a node by the line of the site', becomesNode],
+    [
+      'a machine that reaches its site alone becomes a node by a line of the console, which shows it unasked',
+      becomesNode,
+    ],
     ['the same line a second time finds everything done', doesNothingTwice],
     ['no process has shown a token in its arguments', async ({ hub }) => hub.assertNoToken()],
   ]
@@ -96,11 +101,26 @@ async function refusesExpired({ hub, first, second }: Story): Promise<void> {
   assert.match(stderr, /token [a-z0-9]{6} is unknown at https:\S+ or expired: make a new line/)
 }
 
-async function becomesNode({ hub, first, second, nodeNames }: Story): Promise<void> {
+async function becomesNode({ hub, second, nodeNames }: Story): Promise<void> {
   const away = await second.run(['ip', 'route', 'get', hub.address])
   assert.match(away.stderr, /unreachable/)
-  const { exitCode, stdout, stderr } = await hub.paste(second, await hub.siteLine(first))
+  await using tab = await openConsoleTab(hub)
+  const { browser, page } = tab
+  await page.goto('/console/clusters/branch-7/add-nodes')
+  await page.getByLabel('Labels of the node').fill('place=counter')
+  await page.getByRole('button', { name: 'Make the line' }).click()
+  const made = page.locator('.command')
+  await made.getByText('••••••••').waitFor()
+  await assertSound(browser, page, 'join-line')
+  await made.getByRole('button', { name: 'Show' }).click()
+  const line = hub.countToken(await made.locator('code').innerText())
+  const { exitCode, stdout, stderr } = await hub.paste(second, line)
   assert.equal(exitCode, 0, stdout + stderr)
+  const joined = page.getByRole('listitem').filter({ hasText: `${nodeNames[1]}` })
+  await joined.filter({ hasText: /Ready/ }).waitFor()
+  await assertSound(browser, page, 'node-joined')
+  const labels = await hub.siteKubectl('get', 'node', `${nodeNames[1]}`, '--show-labels')
+  assert.match(labels, /place=counter/)
   const nodes = await hub.siteKubectl('get', 'nodes')
   assert.match(nodes, new RegExp(`${nodeNames[1]} +Ready`))
 }

@@ -56,6 +56,16 @@ export class LineHub implements AsyncDisposable {
     }
   }
 
+  get server(): string {
+    return `https://${this.address}:7443`
+  }
+
+  /** Runs skerry as the hub's administrator. */
+  skerry(...words: string[]): Promise<CommandResult> {
+    const own = ['--data-dir', join(this.#directory, 'hub')]
+    return this.#host.run([launcher, ...words, ...own], { timeoutMs: 60_000 })
+  }
+
   kill(): Promise<void> {
     return this.#hub.kill()
   }
@@ -87,16 +97,17 @@ export class LineHub implements AsyncDisposable {
     })
     assert.equal(made.exitCode, 0, made.stderr)
     assert.match(made.stderr, /It works for 24h, until 20/)
-    this.line = this.#withToken(made.stdout)
+    this.line = this.countToken(made.stdout)
   }
 
   /** Lets the site on a machine make a line for a node. */
   async siteLine(site: TestMachine): Promise<string> {
     const command = ['skerry', 'token', 'create', '--print-join-command', '--machine']
-    return this.#withToken(await site.ask([...command, '--ttl', '10m'], { timeoutMs: 60_000 }))
+    return this.countToken(await site.ask([...command, '--ttl', '10m'], { timeoutMs: 60_000 }))
   }
 
-  #withToken(line: string): string {
+  /** Counts the token of a line among the texts that no process may show. Returns the line. */
+  countToken(line: string): string {
     const token = /\b[a-z0-9]{6}\.[a-z0-9]{16}\b/.exec(line)?.[0]
     assert.ok(token !== undefined, 'the line has no token')
     assert.equal(line.trimEnd().split('\n').length, 1)

@@ -7,6 +7,7 @@
  */
 export { runEdgeApps } from './run-edge-apps.ts'
 export { removeEdgeApps } from './definitions/install-definitions.ts'
+export { explainApplication } from './explain/explain-application.ts'
 export { explainChild, type ChildExplanation } from './explain/explain-child.ts'
 export { definitionOf, type DefinedKind } from './definitions/definition.ts'
 export { edgeSystems } from './edge-systems-table.ts'

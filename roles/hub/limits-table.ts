@@ -25,8 +25,12 @@ export const hubBounds = Object.freeze({
     ttlSecondsDefault: 3_600,
     ttlSecondsMin: 60,
     ttlSecondsMax: 7 * 86_400,
-    /** For all requests to the site together. */
+  }),
+  userSite: Object.freeze({
+    /** For all requests of one question to a cluster. */
     timeoutMs: 20_000,
+    /** For all answers to it: some 10,000 nodes. */
+    bytesMax: 64 * 1024 * 1024,
   }),
   registrationsRoute: Object.freeze({ bodyBytesMax: 4_096 }),
   usersRoute: Object.freeze({

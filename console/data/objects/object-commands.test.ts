@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listCommand, objectCommands, type PortOwner } from './object-commands.ts'
+import { listCommand, mayCommand, objectCommands, type PortOwner } from './object-commands.ts'
 
 const texts = (...asked: Parameters<typeof objectCommands>): string[] =>
   objectCommands(...asked).map(({ text }) => text)
@@ -49,4 +49,16 @@ test('an object of the hub is found in the hub’s context, and an odd name cann
   const pods = { group: '', version: 'v1', resource: 'pods' }
   assert.equal(listCommand('a', pods, ''), 'kubectl --context a get pods --all-namespaces')
   assert.equal(listCommand('a', pods, 'shop'), 'kubectl --context a -n shop get pods')
+})
+
+test('a question of a link cannot end the command that asks it in a terminal', () => {
+  const question = { verb: 'get; reboot', resource: 'pods$(id)', namespace: '`x`' }
+  assert.equal(
+    mayCommand('a', question),
+    "kubectl --context a -n '`x`' auth can-i 'get; reboot' 'pods$(id)'",
+  )
+  assert.equal(
+    mayCommand(undefined, { verb: 'list', resource: 'deployments.apps/scale', namespace: '' }),
+    'kubectl --context hub auth can-i list deployments.apps/scale --all-namespaces',
+  )
 })

@@ -52,15 +52,16 @@ export function objectCommands(
     if (!isService || cluster === undefined) continue
     const { namespace = 'default' } = object
     const service = `${localPort(port)}:${namespace}/${name}:${port}`
-    const words = [cluster, service].map(shellWord).join(' ')
-    commands.push({ key: 'forward', text: `skerry forward ${words} --context hub` })
+    const text = commandLine('skerry', 'forward', cluster, service, '--context', 'hub')
+    commands.push({ key: 'forward', text })
   }
   return commands
 }
 
-function kubectlOf(
+/** Returns the start of a line for kubectl: the context of a cluster or of the hub, and the namespace if there is one. */
+export function kubectlOf(
   cluster: string | undefined,
-  { namespace }: Pick<ObjectName, 'namespace'>,
+  { namespace }: Pick<ObjectName, 'namespace'> = {},
 ): string {
   const place = namespace === undefined ? '' : ` -n ${shellWord(namespace)}`
   return `kubectl --context ${shellWord(cluster ?? 'hub')}${place}`
@@ -76,6 +77,16 @@ export function listCommand(
   const place = namespace === undefined || isEverywhere ? {} : { namespace }
   const all = isEverywhere ? ' --all-namespaces' : ''
   return `${kubectlOf(cluster, place)} get ${shellWord(kindOf(kind))}${all}`
+}
+
+/** Returns the command that asks whether one may do something. Its words may come from the address of a page. */
+export function mayCommand(
+  cluster: string | undefined,
+  { verb, resource, namespace }: { verb: string; resource: string; namespace: string },
+): string {
+  const place = namespace === '' ? {} : { namespace }
+  const all = namespace === '' ? ' --all-namespaces' : ''
+  return `${kubectlOf(cluster, place)} auth can-i ${shellWord(verb)} ${shellWord(resource)}${all}`
 }
 
 function kindOf({ group, resource }: ResourceName): string {
@@ -95,6 +106,11 @@ function tcpPorts({ spec = {} }: PortOwner): number[] {
 /** Users other than root may not listen on ports below 1024. */
 function localPort(port: number): number {
   return port < 1_024 ? 8_000 + port : port
+}
+
+/** Joins words to a line for a shell. Names of objects, and words of an address, may have any signs. */
+export function commandLine(...words: readonly string[]): string {
+  return words.map(shellWord).join(' ')
 }
 
 /** Quotes a word for a shell unless it is plain: names of objects may have colons and other signs. */

@@ -2,19 +2,22 @@ import { listPath, type ObjectName } from '../hub/api-paths.ts'
 import { useWatched } from './console-context.tsx'
 import type { ListView } from './watched-list.ts'
 
-/** Watches one object of the hub, which the caller describes. Undefined watches nothing. */
-export function useWatchedObject<Kind>(name: ObjectName | undefined): {
+/** Watches one object of the hub or of a cluster, which the caller describes. Undefined watches nothing. */
+export function useWatchedObject<Kind>(
+  name: ObjectName | undefined,
+  cluster?: string,
+): {
   readonly object: Kind | undefined
   readonly view: ListView
 } {
-  const view = useWatched(name === undefined ? undefined : watchPath(name))
+  const view = useWatched(name === undefined ? undefined : watchPath(name, cluster))
   const item =
     name === undefined ? undefined : view.items.get(`${name.namespace ?? ''}/${name.name}`)
   // The API's own object.
   return { object: item as Kind | undefined, view }
 }
 
-function watchPath(name: ObjectName): string {
+function watchPath(name: ObjectName, cluster: string | undefined): string {
   const query = new URLSearchParams({ fieldSelector: `metadata.name=${name.name}` })
-  return `${listPath(undefined, name, name.namespace)}?${query.toString()}`
+  return `${listPath(cluster, name, name.namespace)}?${query.toString()}`
 }

@@ -6,6 +6,7 @@ import { hubNowMs } from '../../data/hub/hub-clock.ts'
 import { asHubError } from '../../data/hub/hub-error.ts'
 import { askHub, askJson } from '../../data/hub/hub-request.ts'
 import { useAction } from '../../data/hub/use-action.ts'
+import { commandLine } from '../../data/objects/object-commands.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
@@ -136,7 +137,7 @@ function RemoveToken({ user, onRemoved }: RemoveTokenProps) {
   const words = useTexts(partTexts)
   const action = useAction()
   const path = objectPath(undefined, tokenOf(user))
-  const command = `skerry user remove ${name} --token-id ${id}`
+  const command = commandLine('skerry', 'user', 'remove', name, '--token-id', id)
   return (
     <ConfirmButton
       label={texts.revoke}

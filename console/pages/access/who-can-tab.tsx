@@ -5,6 +5,7 @@ import { listPath, objectPage, type ObjectName } from '../../data/hub/api-paths.
 import { useFleet } from '../../data/fleet/fleet-rows.ts'
 import { asHubError } from '../../data/hub/hub-error.ts'
 import { askJson } from '../../data/hub/hub-request.ts'
+import { mayCommand } from '../../data/objects/object-commands.ts'
 import { useMay } from '../../data/hub/rights.ts'
 import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import {
@@ -47,8 +48,8 @@ export function WhoCanTab() {
   const cluster = at === '' ? undefined : at
   const asked = useDeferredValue(resource)
   const question: Question = { verb, namespace, name: '', ...readResource(asked) }
+  const line = mayCommand(cluster, { verb, resource: asked, namespace })
   const places = [['', texts.atHub] as const, ...rows.map(({ n }) => [n, n] as const)]
-  const where = namespace === '' ? ' --all-namespaces' : ` -n ${namespace}`
   return (
     <>
       <div className="fields">
@@ -84,7 +85,7 @@ export function WhoCanTab() {
       <div className="bar">
         <Mine cluster={cluster} question={question} />
         <span className="page-space" />
-        <CopyButton label={words.asKubectl} text={`kubectl auth can-i ${verb} ${asked}${where}`} />
+        <CopyButton label={words.asKubectl} text={line} />
       </div>
       <Grants cluster={cluster} question={question} />
     </>

@@ -4,6 +4,7 @@ import { useWatched } from '../../data/streams/console-context.tsx'
 import { standings } from '../../data/fleet/explanation.ts'
 import { tableRows } from '../../data/objects/table-rows.ts'
 import { useUrlValues } from '../../data/browser/use-url-values.ts'
+import { commandLine } from '../../data/objects/object-commands.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty } from '../../parts/answer-state.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -48,7 +49,12 @@ export function ClustersTab({ binding }: { readonly binding: Binding }) {
   const since = useSince(binding)
   const columns = useMemo(() => columnsOf(texts, since), [texts, since])
   const { apiVersion: _, kind, namespace, name } = binding.spec.resource
-  const line = `skerry explain ${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`
+  const line = commandLine(
+    'skerry',
+    'explain',
+    `${kind.toLowerCase()}/${name}`,
+    ...(namespace === undefined ? [] : ['-n', namespace]),
+  )
   return (
     <>
       <div className="bar">

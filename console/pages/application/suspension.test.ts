@@ -48,13 +48,15 @@ test('an emptied field of the waves removes its annotation', () => {
 test('the line for a shell makes the same change, and quotes in it end no argument', () => {
   assert.equal(
     kubectlPatch(web, suspendPatch(true)),
-    `kubectl patch propagationpolicy web -n shop --type merge -p '{"spec":{"suspension":{"dispatching":true}}}'`,
+    `kubectl --context hub -n shop patch propagationpolicy web --type merge -p '{"spec":{"suspension":{"dispatching":true}}}'`,
   )
   const line = kubectlPatch(
     { kind: 'ClusterPropagationPolicy', name: 'all' },
     wavesPatch({ waves: "it's", percent: '' }),
   )
-  assert.ok(line.startsWith('kubectl patch clusterpropagationpolicy all --type merge'))
+  assert.ok(
+    line.startsWith('kubectl --context hub patch clusterpropagationpolicy all --type merge'),
+  )
   assert.ok(line.includes(String.raw`"it'\''s"`))
   assert.ok(!kubectlPatch(web, suspendOnPatch(policy, 'reef', false)).includes('resourceVersion'))
 })

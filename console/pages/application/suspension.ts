@@ -1,6 +1,7 @@
 /** Suspends and resumes dispatching by the policy that has claimed an object: patches, and lines for a shell. Pure. */
 import type { ExplainedPolicy } from '../../data/fleet/explanation.ts'
 import { policyKinds } from '../../data/fleet/policy-names.ts'
+import { kubectlOf } from '../../data/objects/object-commands.ts'
 
 /** A propagation policy, as far as it is shown. */
 export interface Policy {
@@ -82,7 +83,7 @@ export function kubectlPatch(policy: ExplainedPolicy, { metadata, spec }: Policy
     ...(annotations === undefined ? {} : { metadata: { annotations } }),
     ...(spec === undefined ? {} : { spec }),
   }
-  const where = namespace === undefined ? '' : ` -n ${namespace}`
+  const kubectl = kubectlOf(undefined, namespace === undefined ? {} : { namespace })
   const text = JSON.stringify(patch).replaceAll("'", String.raw`'\''`)
-  return `kubectl patch ${resource} ${name}${where} --type merge -p '${text}'`
+  return `${kubectl} patch ${resource} ${name} --type merge -p '${text}'`
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
 import { askJson } from '../../data/hub/hub-request.ts'
+import { kubectlOf } from '../../data/objects/object-commands.ts'
 import { saveFile } from '../../data/browser/save-file.ts'
 import { browserClock } from '../../data/browser/browser-clock.ts'
 import { useUrlValues } from '../../data/browser/use-url-values.ts'
@@ -76,7 +77,7 @@ export function AuditPage() {
         </button>
         <CopyButton
           label={texts.asLine}
-          text={`kubectl get --raw '${auditPath(filter, viewLimits.auditLines)}'`}
+          text={`${kubectlOf(undefined)} get --raw '${auditPath(filter, viewLimits.auditLines)}'`}
         />
       </div>
       <Lines search={search} onUser={(user) => setValues({ user })} />

@@ -9,6 +9,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useTexts } from '../../words/language.ts'
 import { Overview } from './overview.tsx'
+import { ClusterPlaces } from './places-tab.tsx'
 import { ClusterEvents, ClusterNodes, ClusterObjects, ClusterWorkloads } from './resources.tsx'
 import { texts as both } from './texts.ts'
 import { Tunnel } from './tunnel.tsx'
@@ -21,6 +22,7 @@ const tabKeys = [
   'workloads',
   'events',
   'objects',
+  'places',
   'virtual',
   'tunnel',
   'yaml',
@@ -34,6 +36,7 @@ const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => R
   workloads: ClusterWorkloads,
   events: ClusterEvents,
   objects: ClusterObjects,
+  places: ClusterPlaces,
   virtual: ClusterVirtual,
   tunnel: Tunnel,
   yaml: ClusterYaml,

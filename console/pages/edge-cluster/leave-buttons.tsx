@@ -5,6 +5,7 @@ import { removalPatch, type Replacement } from '../../data/edge/edge-machines.ts
 import { askHub } from '../../data/hub/hub-request.ts'
 import type { MachineResult } from '../../data/edge/machine-results.ts'
 import { useAction } from '../../data/hub/use-action.ts'
+import { commandLine } from '../../data/objects/object-commands.ts'
 import { CheckField } from '../../parts/check-field.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -50,7 +51,7 @@ export function LeaveButtons({ edge, machine }: LeaveButtonsProps) {
         <p>
           <CopyButton
             label={words.asCommand}
-            text={`skerry edge-cluster remove-node ${name} ${address}${place}`}
+            text={`${commandLine('skerry', 'edge-cluster', 'remove-node', name, address)}${place}`}
           />
         </p>
       </ConfirmButton>
@@ -76,7 +77,7 @@ export function LeaveButtons({ edge, machine }: LeaveButtonsProps) {
           <p>
             <CopyButton
               label={words.asCommand}
-              text={`skerry edge-cluster replace-node ${name} ${address} ${next.address}${place}`}
+              text={`${commandLine('skerry', 'edge-cluster', 'replace-node', name, address, next.address)}${place}`}
             />
           </p>
         </ConfirmButton>

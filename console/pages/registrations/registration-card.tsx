@@ -7,6 +7,7 @@ import {
   type Registration,
 } from '../../data/edge/registration.ts'
 import { useAction } from '../../data/hub/use-action.ts'
+import { commandLine } from '../../data/objects/object-commands.ts'
 import { Age } from '../../parts/age.tsx'
 import { Allowed } from '../../parts/allowed.tsx'
 import { CheckField } from '../../parts/check-field.tsx'
@@ -130,7 +131,14 @@ function Decision({ registration, isBusy, isSame, onDecide }: DecisionProps) {
       </button>
       <CopyButton
         label={words.asCommand}
-        text={`skerry cluster ${isSame ? 'accept' : 'reject'} ${cluster} --request ${request}`}
+        text={commandLine(
+          'skerry',
+          'cluster',
+          isSame ? 'accept' : 'reject',
+          cluster,
+          '--request',
+          request,
+        )}
       />
     </p>
   )

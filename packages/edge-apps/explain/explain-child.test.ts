@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
 import { deploymentGrids } from '../superedge/grid.ts'
-import { startEdgeWorld } from '../testing/edge-world.ts'
+import { startEdgeWorld, type EdgeWorld } from '../testing/edge-world.ts'
+import { explainApplication } from './explain-application.ts'
 import { explainChild } from './explain-child.ts'
+import type { ChildDifference } from './child-differences.ts'
 import { specDifferences } from './spec-differences.ts'
 
 const namespace = 'default'
@@ -62,9 +64,39 @@ test('the explanation of a child names each field of its own, and where it comes
       ['replicas', 2, 5, 'a change of the child itself'],
     ],
   )
+  await assertExplained(world, told.differences)
   const other = { kind: 'deployment', name: 'nosuch', namespace }
   assert.equal(await explainChild(world.cluster, other, world.signal), undefined)
 })
+
+/** The explanation of the application has those of its children. */
+async function assertExplained(
+  world: EdgeWorld,
+  differences: readonly ChildDifference[],
+): Promise<void> {
+  const ref = { kind: 'DeploymentGrid', namespace, name: 'web' }
+  const all = await explainApplication(world.cluster, ref, world.signal)
+  assert.deepEqual(all?.unread, [])
+  const [child, ...others] = all.children
+  assert.deepEqual(others, [])
+  assert.ok(child)
+  const { podLabels, ...facts } = child
+  assert.equal(podLabels?.['app'], 'web')
+  assert.deepEqual(facts, {
+    group: 'a',
+    kind: 'Deployment',
+    name: 'web-a',
+    replicas: 5,
+    readyReplicas: 0,
+    differences,
+  })
+  assert.deepEqual(
+    differences.filter(({ path }) => !path.includes('labels')).map(({ by }) => by),
+    ['Application', 'Group', 'Edit'],
+  )
+  const deployment = { ...ref, kind: 'Deployment' }
+  assert.equal(await explainApplication(world.cluster, deployment, world.signal), undefined)
+}
 
 test('items of a list are compared by their names, and other lists as a whole', () => {
   const before = { args: ['a'], env: [{ name: 'A', value: '1' }] }

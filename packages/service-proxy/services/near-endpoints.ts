@@ -56,7 +56,8 @@ export function topologyKeysOf(services: readonly Service[]): Set<string> {
   return new Set([hostnameKey, zoneKey, ...topologies.flatMap((each) => each?.keys ?? [])])
 }
 
-function topologyOf(
+/** Returns the places that a service keeps its traffic in by an annotation, if it does. */
+export function topologyOf(
   { metadata }: Service,
   onFault: (fault: Omit<TopologyFault, 'service'>) => void,
 ): Topology | undefined {

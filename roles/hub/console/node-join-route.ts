@@ -1,14 +1,15 @@
 import { StatusError, validateLabels, type JsonObject } from '@skerry/api'
 import type { Route } from '@skerry/apiserver'
-import { ExpectedError, linkedSignal, type Clock } from '@skerry/base'
-import { createCluster, type ClusterClient, type Transport } from '@skerry/client'
+import { ExpectedError, type Clock } from '@skerry/base'
+import type { ClusterClient } from '@skerry/client'
 import { jsonAnswer, readJsonBody } from '@skerry/console-api'
 import type { OpenHub } from '../contract/hub-part.ts'
 import type { PinnedScript } from '../../program/machine-line.ts'
 import { hubBounds } from '../limits-table.ts'
-import { asksAsUser, consoleAgent, notAllowed } from './user-hub.ts'
+import { asksAsUser, notAllowed } from './user-hub.ts'
+import { askSite, clusterPattern } from './user-site.ts'
 
-const joinPath = /^\/hub\/v1\/clusters\/([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/node-join-command$/
+const joinPath = new RegExp(`^/hub/v1/clusters/(${clusterPattern})/node-join-command$`)
 
 /** The answer to POST of the path. */
 interface NodeJoinCommand {
@@ -26,13 +27,14 @@ interface Asked {
   readonly isBare: boolean
 }
 
-const { bodyBytesMax, timeoutMs } = hubBounds.nodeJoinRoute
+const { bodyBytesMax } = hubBounds.nodeJoinRoute
 
 /**
  * Makes a token at a site with the rights of its asker there, and answers with the line with which nodes join. Each
  * request to the site is the user's own: it needs their right to reach the site and is in the audit log.
  */
-export function nodeJoinRoute({ server, context: { clock, log } }: OpenHub): Route {
+export function nodeJoinRoute(hub: OpenHub): Route {
+  const { clock } = hub.context
   return {
     prefix: '/hub/v1/clusters/',
     matches: ({ path }) => joinPath.test(path),
@@ -41,12 +43,13 @@ export function nodeJoinRoute({ server, context: { clock, log } }: OpenHub): Rou
       const [, name = ''] = joinPath.exec(info.path) ?? []
       const body = await readJsonBody(request, { doing, bytesMax: bodyBytesMax })
       const asked = readAsked(body)
-      const transport = below(`/clusters/${name}`, server.transport(user))
-      const site = createCluster(transport, { log, clock, userAgent: consoleAgent })
-      using scope = linkedSignal(signal)
-      const late = new StatusError('Timeout', `Cannot ${doing}: "${name}" did not answer in time`)
-      using _timer = clock.setTimer(timeoutMs, () => scope.abort(late))
-      return jsonAnswer(201, await makeCommand(site, asked, { clock, name }, scope.signal))
+      const made = await askSite(
+        hub,
+        { user, name, doing },
+        (site, scope) => makeCommand(site, asked, { clock, name }, scope),
+        signal,
+      )
+      return jsonAnswer(201, made)
     },
   }
 }
@@ -137,12 +140,5 @@ async function scriptFor(
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error
     throw new StatusError('Conflict', `Cannot ${doing}: ${error.message}`, { cause: error })
-  }
-}
-
-function below(prefix: string, transport: Transport): Transport {
-  return {
-    send: (request, signal) =>
-      transport.send({ ...request, path: `${prefix}${request.path}` }, signal),
   }
 }

@@ -14,6 +14,7 @@ import { readConsoleFiles } from '../console/console-files.ts'
 import { explainAuthorizer, explainRoute } from '../console/explain-route.ts'
 import { hubInfoAuthorizer, hubInfoRoute } from '../console/hub-info-route.ts'
 import { nodeJoinAuthorizer, nodeJoinRoute } from '../console/node-join-route.ts'
+import { placesAuthorizer, placesRoute } from '../console/places-route.ts'
 import { registrationsAuthorizer, registrationsRoute } from '../console/registrations-route.ts'
 import { usersAuthorizer, usersRoute } from '../console/users-route.ts'
 import { previewAuthorizer, previewRoute } from '../console/preview-route.ts'
@@ -38,6 +39,7 @@ export function webConsole({ login = {}, directory }: ConsoleOptions): HubPart {
         explainRoute,
         previewRoute,
         nodeJoinRoute,
+        placesRoute,
         registrationsRoute,
         usersRoute,
         hubInfoRoute,
@@ -60,6 +62,7 @@ const asUserAuthorizers = [
   explainAuthorizer,
   previewAuthorizer,
   nodeJoinAuthorizer,
+  placesAuthorizer,
   registrationsAuthorizer,
   usersAuthorizer,
   hubInfoAuthorizer,
