@@ -42,7 +42,7 @@ interface Server {
   fastestMs: number | undefined
   /** The number of probes in a row that failed. */
   failures: number
-  /** Since when every probe succeeded. */
+  /** The time since which every probe has succeeded. */
   goodSinceMs: number | undefined
   /** When it last did not accept the client's credentials. */
   refusedMs: number | undefined

@@ -41,7 +41,7 @@ export async function leaveFleet(
   const clusters = deps.hub.resource(clusterResource)
   const found = await ifThere(clusters.get({ name }, signal))
   if (found === undefined) return
-  // A cluster that is already leaving has lost its Works, and its agent the right to them.
+  // A cluster that is already leaving has no Works any more, and its agent may no longer read them.
   if (!found.metadata.deletionTimestamp) {
     const isTaken = () => takeObjects(options, deps, signal)
     await until(isTaken, deps, signal, () => onWaiting('objects of its Works'))

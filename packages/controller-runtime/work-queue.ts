@@ -110,8 +110,8 @@ export class WorkQueue implements ObservedQueue {
   }
 
   /**
-   * Adds a key after a failure. The delay grows with each failure of this key in a row, and never
-   * do all keys come at once.
+   * Adds a key after a failure. The delay grows with each failure of this key in a row, and a common rate limit keeps all
+   * keys from coming at once.
    */
   retry(key: string): void {
     const failures = this.#failures.get(key) ?? 0

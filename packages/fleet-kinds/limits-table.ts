@@ -3,7 +3,7 @@ export const registrationDefaultTtlSeconds = 86_400
 /** Bounds of the fleet’s kinds, by the file that keeps them. */
 export const fleetKindsBounds = Object.freeze({
   clusterAccessKind: Object.freeze({
-    /** Each is looked at with every request of its subjects. */
+    /** Every request of one of the subjects looks through all of them. */
     subjectsMax: 1_000,
   }),
   clusterKind: Object.freeze({

@@ -98,7 +98,7 @@ export async function signCertificate(
   if (profile.notBeforeMs >= notAfterMs) {
     const [begin, end] = [profile.notBeforeMs, notAfterMs].map((ms) => new Date(ms).toISOString())
     throw new RangeError(
-      `Cannot sign certificate for "${profile.subject.commonName}": it would begin at ${begin} and end at ${end}; look at the clock, and at the end of the authority`,
+      `Cannot sign certificate for "${profile.subject.commonName}": it would begin at ${begin} and end at ${end}; check this machine's clock, and when the authority ends`,
     )
   }
   const keys = toCryptoKeys(authority.privateKeyPem)

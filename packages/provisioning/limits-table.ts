@@ -26,7 +26,7 @@ export const provisioningBounds = Object.freeze({
   }),
   engine: Object.freeze({
     attemptsDefault: 10,
-    /** How long a master that answered is taken for one that serves. */
+    /** The time for which a master that has answered counts as serving. */
     masterMs: 10_000,
     /** The time that a machine may take to write what a step has changed to its disk. */
     syncMsMax: 300_000,
@@ -43,7 +43,7 @@ export const provisioningBounds = Object.freeze({
     /** The clusters that are worked on at the same time, and those in one namespace: no tenant holds up the others. */
     clustersAtOnce: 20,
     clustersOfNamespaceAtOnce: 5,
-    /** When a cluster is looked at again whose namespace has enough of them. */
+    /** The time after which a cluster is looked at again that waits because others of its namespace are worked on. */
     turnMs: 5_000,
     /** The status shows this much of a step's output. */
     outputLines: 10,

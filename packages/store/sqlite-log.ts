@@ -66,7 +66,7 @@ const sql = Object.freeze({
     WHERE revision > :after AND revision <= :to AND key >= :from AND (:until IS NULL OR key < :until)
     ORDER BY revision`,
   byRevision: 'SELECT * FROM log WHERE revision = ?',
-  // A damaged row must not delete another key's row, nor be deleted as a delete that it is not.
+  // A damaged row must not lead to the removal of another key's row, nor be taken for a delete and removed itself.
   scrub: `DELETE FROM log WHERE revision IN (
       SELECT before.revision FROM log AS now CROSS JOIN log AS before ON before.revision = now.previous_revision
         WHERE now.revision > :after AND now.revision <= :to

@@ -149,7 +149,7 @@ function endOf(certificatePem: string): number {
   }
 }
 
-/** The API server may be away; that the Secret or the right to it is missing is for a person. */
+/** Waits for an API server that is away. If the Secret or the right to it is missing, a person must act. */
 async function patiently<T>(
   { clock, random, log }: RoleContext,
   signal: AbortSignal,

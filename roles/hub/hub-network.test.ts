@@ -131,7 +131,7 @@ test('a box that changes passing traffic gets nowhere, nor does one that replays
   assert.ok((await namespacesAtEdge(fleet)).includes('default'))
 })
 
-/** Sends all bytes of a client's connection again on another, until the hub ends it. */
+/** Replays all bytes of a client's connection on another one, until the hub ends that. */
 async function playBack({ url }: TestHub, recorded: Buffer): Promise<void> {
   const { hostname, port } = new URL(url)
   const to = { host: hostname, port: Number(port), rejectUnauthorized: false }

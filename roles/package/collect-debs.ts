@@ -112,7 +112,7 @@ async function openApt(request: DebRequest): Promise<Apt> {
   await writeFile(config, `${settings.join('\n')}\n`)
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', APT_CONFIG: config }
   return async (words, signal, isEmpty = false) => {
-    // Packages that are downloaded alone come into the directory of the command.
+    // `apt-get download` puts packages into the directory in which it is run.
     const cwd = join(root, isEmpty ? 'nothing' : 'archives')
     const options = { env, cwd, signal, maxBuffer: 64 * 1024 * 1024 }
     const { stdout } = await execute('apt-get', [...words], options).catch((error: unknown) => {

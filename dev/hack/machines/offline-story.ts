@@ -15,6 +15,7 @@ import {
   type VirtualMachine,
 } from '../virtual-machines/virtual-machine.ts'
 import {
+  createHello,
   leavesNothing,
   namespace,
   playChapters,
@@ -150,15 +151,7 @@ async function isMade({ hub, machine, offline }: Scene): Promise<void> {
 
 async function runsPod({ hub, machine }: Scene): Promise<void> {
   const command = ['/bin/sh', '-c', '/bin/busybox uname -m; exec /bin/busybox sleep 100000']
-  const container = { name: 'hello', image, command }
-  await hub.applyToSite(
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'hello', namespace: 'default' },
-      spec: { nodeName: machine.name, containers: [container] },
-    }),
-  )
+  await createHello(hub, machine, { image, command })
   await hub.until('the pod to run', async () => {
     const pod = await hub.siteKubectl('get', 'pod', 'hello', '--request-timeout=60s')
     return /hello +1\/1 +Running/.test(pod)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EdgeHub } from '../../e2e/edge-hub.ts'
+import { edgeManifest } from '../../e2e/edge-manifest.ts'
 import { exampleArchives } from '../../e2e/example-archives.ts'
 import {
   makeVirtualMachine,
@@ -9,6 +10,7 @@ import {
   type VirtualMachine,
 } from '../virtual-machines/virtual-machine.ts'
 import {
+  createHello,
   leavesNothing,
   namespace,
   patienceMs,
@@ -72,7 +74,7 @@ async function madeThroughPowerCut({ hub, master, node }: Scene): Promise<void> 
 }
 
 function manifestOf(
-  { server }: EdgeHub,
+  hub: EdgeHub,
   [master, node]: readonly [VirtualMachine, VirtualMachine],
   privateKey: string,
 ): string {
@@ -81,22 +83,8 @@ function manifestOf(
     { addresses: [master.address], role: 'Master', ...login },
     { addresses: [node.address], ...login },
   ]
-  const objects = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'login', namespace },
-      stringData: { 'ssh-privatekey': privateKey },
-    },
-    {
-      apiVersion: 'hub.skerry.io/v1alpha1',
-      kind: 'EdgeCluster',
-      metadata: { name: 'branch-7', namespace },
-      spec: { hubServer: server, machines, retry: { attempts: 50 } },
-    },
-  ]
-  return objects.map((each) => JSON.stringify(each)).join('\n---\n')
+  const spec = { machines, retry: { attempts: 50 } }
+  return edgeManifest(hub, { 'ssh-privatekey': privateKey }, spec)
 }
 
 async function runsPod({ hub, node }: Scene): Promise<void> {
@@ -105,19 +93,10 @@ async function runsPod({ hub, node }: Scene): Promise<void> {
   const place = ['--node-dir', '/var/lib/skerry/node']
   await node.ask(['skerry', 'image', 'import', '/root/guestbook.tar', ...place])
   await node.ask(['rm', '/root/guestbook.tar'])
-  const container = {
-    name: 'hello',
+  await createHello(hub, node, {
     image: 'skerry-examples/guestbook:v1',
     command: ['sh', '-c', 'exec sleep 100000'],
-  }
-  await hub.applyToSite(
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'hello', namespace: 'default' },
-      spec: { nodeName: node.name, containers: [container] },
-    }),
-  )
+  })
   await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/hello', '--timeout=120s')
 }
 

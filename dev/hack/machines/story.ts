@@ -33,6 +33,21 @@ export function told(title: string, ms: number): void {
   console.log(`${(ms / 1_000).toFixed(0).padStart(5)} s  ${title}`)
 }
 
+/** Creates the pod `hello` on the machine, with one container. */
+export async function createHello(
+  hub: EdgeHub,
+  { name: nodeName }: VirtualMachine,
+  container: { readonly image: string; readonly command: readonly string[] },
+): Promise<void> {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'hello', namespace: 'default' },
+    spec: { nodeName, containers: [{ name: 'hello', ...container }] },
+  }
+  await hub.applyToSite(JSON.stringify(pod))
+}
+
 /** The files, units, mounts and rules of each machine. */
 type States = ReadonlyMap<VirtualMachine, readonly string[]>
 

@@ -80,7 +80,7 @@ async function noteUse(
   }
 }
 
-/** Publishes since when uses are recorded, which the cleaner of unused tokens needs to know. */
+/** Publishes the day since which uses are recorded. The cleaner of unused tokens needs to know it. */
 export async function publishTokenTracking(objects: Objects, clock: Clock): Promise<void> {
   const { namespace, name } = tracking
   const found = objects.get(wellKnown.configMaps, namespace, name)

@@ -140,7 +140,7 @@ function isAnyRouted(clauses: readonly AcceptClause[], offer: Offer): boolean {
   return clauses.some(({ type }) => isRouted(type, offer))
 }
 
-/** The first check knows full types and the widest wildcard only. */
+/** Upstream first accepts complete media types and the wildcard for all types, but none like `application/*`. */
 function isRouted(type: string, { encodings, isRouted }: Offer): boolean {
   return !isRouted || type === '*/*' || encodings.some((encoding) => mediaTypes[encoding] === type)
 }

@@ -1,5 +1,6 @@
 import { BlockList, isIP, type Socket } from 'node:net'
 import type { Clock, Logger } from '@skerry/base'
+import { onFirstBytes } from './first-bytes.ts'
 import { parseProxyHeader, ProxyHeaderError } from './proxy-header.ts'
 
 /** The addresses of proxies that are trusted to name the client's address. */
@@ -54,40 +55,21 @@ export function takeProxyHeader(
   { headerMs, clock, log }: ProxyHeaderDeps,
   onTaken: (address: string | undefined) => void,
 ): void {
-  let bytes: Buffer = Buffer.alloc(0)
-  const onReadable = (): void => {
-    for (let part = readPart(socket); part; part = readPart(socket)) {
-      bytes = Buffer.concat([bytes, part])
-    }
-    try {
-      const header = parseProxyHeader(bytes)
-      if (!header.isWhole) return
-      release()
-      const rest = bytes.subarray(header.bytes)
-      if (rest.length > 0) socket.unshift(rest)
-      onTaken(header.address)
-    } catch (error) {
-      if (!(error instanceof ProxyHeaderError)) throw error
-      refuse(error.message)
-    }
-  }
   const refuse = (why: string): void => {
-    release()
     log.info('Connection of a trusted proxy refused', { from: socket.remoteAddress ?? '', why })
     socket.destroy()
   }
-  const timer = clock.setTimer(headerMs, () => refuse(`no PROXY header came in ${headerMs} ms`))
-  const release = (): void => {
-    timer[Symbol.dispose]()
-    socket.off('readable', onReadable)
-    socket.off('close', release)
-  }
-  socket.once('close', release)
-  socket.on('readable', onReadable)
-}
-
-function readPart(socket: Socket): Buffer | undefined {
-  // A socket without an encoding returns buffers, or null if there are none.
-  const part: unknown = socket.read()
-  return Buffer.isBuffer(part) ? part : undefined
+  const onLate = (): void => refuse(`no PROXY header came in ${headerMs} ms`)
+  onFirstBytes(socket, { ms: headerMs, clock, onLate }, (bytes, end) => {
+    try {
+      const header = parseProxyHeader(bytes)
+      if (!header.isWhole) return
+      end(bytes.subarray(header.bytes))
+      onTaken(header.address)
+    } catch (error) {
+      if (!(error instanceof ProxyHeaderError)) throw error
+      end(Buffer.alloc(0))
+      refuse(error.message)
+    }
+  })
 }

@@ -26,7 +26,7 @@ export class LeasePool {
     const now = this.#clock.monotonicMs()
     const known = this.#current.get(ttl)
     if (known && now < known.untilMs) return known.leaseId
-    // A lease is shared for at most a twentieth of its lifetime, or a minute.
+    // A lease is shared for a twentieth of its lifetime, and for a minute at most.
     const sharedSeconds = Math.min(60, ttl / 20)
     const { leaseId } = await this.#store.grantLease(Math.ceil(ttl + sharedSeconds))
     this.#current.set(ttl, { leaseId, untilMs: now + sharedSeconds * 1000 })

@@ -38,8 +38,8 @@ export interface OrderedParts<T> {
 }
 
 /**
- * Returns patched items in the requested order, with the server's own items in between, each before
- * the next patched item of the live list.
+ * Returns the patched items in the requested order, and the server's own items in between: each stands before the patched
+ * item that follows it in the live list.
  */
 export function keepOrder<T>(parts: OrderedParts<T>, key?: string): T[] {
   const asked = ranks(parts.order, key)

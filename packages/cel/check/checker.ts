@@ -39,7 +39,7 @@ export interface Checked {
   readonly types: ReadonlyMap<Expr, CelType>
   /** The possible overloads of each call. There is more than one only if an argument is dyn. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** The meaning of each name. A local variable has none here. */
+  /** The meaning of each name. Local variables have no entry. */
   readonly names: ReadonlyMap<Expr, ResolvedName>
   /** The calls whose target is only the first part of the function's name. */
   readonly namespaced: ReadonlySet<Expr>

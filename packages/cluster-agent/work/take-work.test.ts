@@ -10,7 +10,7 @@ import { takeWork } from './take-work.ts'
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 const soon = (): AbortSignal => AbortSignal.timeout(30_000)
 
-/** Returns a cluster that serves at most this group, whose own server is unreachable. */
+/** Returns a cluster whose discovery lists only these groups, which come from an aggregated server that is unreachable. */
 function memberWith(groups: readonly string[]): MemberCluster {
   const items = groups.map((name) => ({
     metadata: { name },

@@ -58,7 +58,7 @@ export class CallerRights {
   checkPut({ key, lease, prevKv }: Message<'PutRequest'>): void {
     if (this.#user === undefined) return
     this.#checkWrite(key)
-    // The keys of the lease go with it, so it is theirs.
+    // All keys of a lease are deleted together, so its user must be allowed to write each of them.
     if (lease !== 0n) this.checkLeaseWrite(lease)
     if (prevKv) this.checkRead(key, noEnd)
   }

@@ -3,7 +3,7 @@ import { checkDnsSubdomain } from '@skerry/api'
 
 /** Addresses that the operator of an edge lets the hub dial. */
 export interface AllowedDial {
-  /** An IPv4 address, the first one of a network, or a DNS name, which is compared as a text. */
+  /** An IPv4 address, the first address of a network, or a DNS name. Names are compared as text. */
   readonly host: string
   /** The bits of the network. If omitted, the host alone. */
   readonly bits?: number

@@ -4,7 +4,7 @@ import { parseClusterTarget } from './cluster-path.ts'
 
 /** Discovery paths, which clients request first. */
 const discovery = /^\/(?:api(?:\/v1)?|apis(?:\/[^/?]+){0,2}|openapi(?:\/[^?]*)?|version)\/?(?:\?|$)/
-/** The request's name differs in each request, and clients show equal warnings once. */
+/** This part of a message differs in each request. It is left out, because clients show equal warnings only once. */
 const requestName = / \(request [^)]*\)$/
 const told: ReadonlySet<number> = new Set([404, 503])
 

@@ -16,7 +16,7 @@ import { podRequirements } from '../native/pod-requirements.ts'
 /** The functions that `require("kube")` gives to scripts, as in Karmada. */
 export const kubeFunctions: Readonly<Record<string, LuaLibraryFunction>> = Object.freeze({
   resourceAdd(args: LuaArguments) {
-    // Each addition costs its full number of steps.
+    // The work is paid for before it is done, in steps for each operand.
     args.run.step(quantitySteps * args.count)
     const quantities = args.values.map((_, index) => quantityAt(args, index))
     return formatQuantity(quantities.reduce(addQuantities, quantityOf(0)))

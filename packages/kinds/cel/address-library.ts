@@ -6,7 +6,6 @@ import {
   declare,
   fixedRange,
   member,
-  nominal,
   noSuchOverload,
   opaqueType,
   plain,
@@ -20,6 +19,7 @@ import {
   type CelValue,
   type Estimate,
 } from '@skerry/cel'
+import { accessing, parsing } from './opaque-costs.ts'
 import {
   includesCidr,
   includesIp,
@@ -117,13 +117,6 @@ function cidrIn(value: CelValue): Cidr {
   if (value instanceof CelOpaque && value.value instanceof Network) return value.value
   throw noSuchOverload()
 }
-
-const parsing = {
-  cost: ([value = null]: readonly CelValue[]): number => traversalCost(value),
-  estimate: traversing(0),
-  isCostByName: true,
-}
-const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
 
 function isParsed(parse: (value: CelValue) => unknown): (value?: CelValue) => boolean {
   return (value = null) => {

@@ -4,11 +4,8 @@ import {
   CelTypeValue,
   declare,
   member,
-  nominal,
   opaqueType,
   plain,
-  traversalCost,
-  traversing,
   type CelLibrary,
   type CelValue,
 } from '@skerry/cel'
@@ -19,6 +16,7 @@ import {
   QuantityError,
   type Quantity,
 } from '@skerry/api'
+import { accessing, parsing } from './opaque-costs.ts'
 import { opaqueKind, textOf } from './opaque-values.ts'
 
 const { bool, int, double, string } = celTypes
@@ -29,13 +27,6 @@ export const quantities = opaqueKind<Quantity>(
   (a, b) => compareQuantities(a, b) === 0,
 )
 const { type } = quantities
-
-const parsing = {
-  cost: ([text = null]: readonly CelValue[]): number => traversalCost(text),
-  estimate: traversing(0),
-  isCostByName: true,
-}
-const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
 
 /** Adds quantity(), isQuantity() and arithmetic with quantities. */
 export const quantityLibrary: CelLibrary = {

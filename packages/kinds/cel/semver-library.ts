@@ -4,14 +4,11 @@ import {
   CelTypeValue,
   declare,
   member,
-  nominal,
   opaqueType,
   plain,
-  traversalCost,
-  traversing,
   type CelLibrary,
-  type CelValue,
 } from '@skerry/cel'
+import { accessing, parsing } from './opaque-costs.ts'
 import { opaqueKind, textOf } from './opaque-values.ts'
 import { kindsBounds } from '../limits-table.ts'
 
@@ -25,13 +22,6 @@ interface Version {
 
 const versions = opaqueKind<Version>(opaqueType('kubernetes.Semver'), (a, b) => compare(a, b) === 0)
 const { type } = versions
-
-const parsing = {
-  cost: ([text = null]: readonly CelValue[]): number => traversalCost(text),
-  estimate: traversing(0),
-  isCostByName: true,
-}
-const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
 
 /** Adds semver(), isSemver() and comparisons of versions. */
 export const semverLibrary: CelLibrary = {

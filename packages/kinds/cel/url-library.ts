@@ -7,13 +7,12 @@ import {
   listType,
   mapType,
   member,
-  nominal,
   opaqueType,
   plain,
-  traversalCost,
   type CelLibrary,
   type CelValue,
 } from '@skerry/cel'
+import { accessing, parsing } from './opaque-costs.ts'
 import { opaqueKind, textOf } from './opaque-values.ts'
 
 const { bool, string } = celTypes
@@ -28,13 +27,6 @@ interface UrlParts {
 
 const urls = opaqueKind<UrlParts>(opaqueType('kubernetes.URL'), (a, b) => a.text === b.text)
 const { type } = urls
-
-const parsing = {
-  cost: ([text = null]: readonly CelValue[]): number => traversalCost(text),
-  estimate: copying(0),
-  isCostByName: true,
-}
-const accessing = { cost: () => 1, estimate: nominal, isCostByName: true }
 
 const parts: Readonly<Record<string, { id: string; of: (url: UrlParts) => string }>> =
   Object.freeze({
@@ -60,7 +52,7 @@ export const urlLibrary: CelLibrary = {
       plain(
         { id: 'string_to_url', takes: [string], gives: type },
         (text) => urls.make(parsed(textOf(text))),
-        parsing,
+        { ...parsing, estimate: copying(0) },
       ),
     ),
     declare(

@@ -29,7 +29,7 @@ export async function mountSubPath(
   return target
 }
 
-/** The components of what the path leads to; those that do not exist yet stay as they are. */
+/** Returns the components of the path without its symbolic links. Those that do not exist yet stay as they are. */
 async function resolveInside(root: string, parts: readonly string[]): Promise<string[]> {
   for (let known = parts.length; known >= 0; known--) {
     const resolved = await realpathOrUndefined(join(root, ...parts.slice(0, known)))

@@ -15,7 +15,7 @@ export function retriedSteps(
   machines: readonly string[],
   answers: ReadonlySet<string>,
 ): StepStatus[] {
-  // Its former state comes first; only then is it begun again.
+  // A machine that could not be put back into its former state is put back first, and begun again after that.
   const stuck = new Set(
     steps.flatMap(({ name, state, machine }) =>
       state === 'Failed' && answers.has(name) ? [machine] : [],

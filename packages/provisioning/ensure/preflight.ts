@@ -42,7 +42,8 @@ async function readFacts(context: OwnMachineContext, names: [string, string]): P
   const command = ['sh', '-c', factsScript, 'sh', ...names] as const
   const text = await ask(context, command, { timeoutMs: factsMsMax })
   if (text.length > factsBytesMax) {
-    throw new StepError(`${machine.address} prints more than facts about itself`, { isFinal: true })
+    const why = `${machine.address} printed over ${factsBytesMax} bytes instead of a few facts about itself`
+    throw new StepError(why, { isFinal: true })
   }
   const facts = parseFacts(text)
   for (const name of ['os', 'architecture', 'kernel', 'host', 'processors', 'memory', 'disk']) {

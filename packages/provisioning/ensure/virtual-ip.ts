@@ -12,7 +12,7 @@ import { checkPath, checkScript, keepalivedText } from './keepalived-text.ts'
 import { startUnit } from './site.ts'
 import { writePlan } from './plan-on-machine.ts'
 
-/** The name of the step, by which it knows that it has been done before. */
+/** The name of the step. A status that lists it shows that there was a virtual IP. */
 export const virtualIpName = 'SetVirtualIP'
 
 const directory = `${places.settings}/virtual-ip`

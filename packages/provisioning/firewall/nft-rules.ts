@@ -124,7 +124,7 @@ function mappedRules({ key, data }: Json, conditions: readonly Condition[]): Rul
   })
 }
 
-/** Returns the condition of one comparison; one that is not understood may fit. */
+/** Returns the condition of one comparison. A comparison that is not understood counts as one that may fit. */
 function matchOf({ op, left, right }: Json): Condition {
   const fit = (probe: Probe): Fit => (isJsonObject(left) ? fitOf(left, right, probe) : 'maybe')
   return op === '!=' ? (probe) => inverted(fit(probe)) : fit

@@ -198,7 +198,7 @@ export interface EdgeClusterStatus {
   programs?: Record<string, string>
   /** The package to which a job has upgraded the master, since the spec named its own. */
   package?: PackageSource
-  /** The labels and taints that nodes have from the object: those that a change takes away are removed. */
+  /** The labels and taints that nodes have from this object, so that they lose those which leave the object. */
   nodeSettings?: GivenSettings[]
 }
 

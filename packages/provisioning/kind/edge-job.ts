@@ -190,7 +190,7 @@ export interface JobMachineStatus {
   address: string
   role: MachineRole
   phase: JobMachinePhase
-  /** Why it waits or failed. */
+  /** The reason for which it waits or has failed. */
   message?: string
 }
 

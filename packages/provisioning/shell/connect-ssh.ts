@@ -96,7 +96,7 @@ function configOf(attempt: Attempt): ConnectConfig {
     host: ip,
     port: login.port,
     username: login.user,
-    // The time is bounded by our clock.
+    // No limit here: the caller bounds the time by the injected clock.
     readyTimeout: 0,
     keepaliveInterval: bounds.keepAliveMs,
     keepaliveCountMax: bounds.keepAlivesMax,

@@ -89,7 +89,7 @@ export class FakeEdgeMachine {
     return site?.includes('--etcd embedded') === true ? this.name : undefined
   }
 
-  /** Whether the site here answers: one on etcd needs the others. */
+  /** True if the site of this machine answers. A site on etcd needs a majority of its members for that. */
   get isServing(): boolean {
     const { memberName, edge } = this
     if (!this.running.has('skerry-site')) return false

@@ -71,7 +71,7 @@ export function pour(stream: Socket | ServerChannel, text: string): void {
 
 export const block = 'x'.repeat(64 * 1024)
 
-/** Acts while the clock runs ahead once the machine says no more; returns the ShellError in which that must end. */
+/** Acts, and lets the clock run ahead once the machine is mute. The act must end in a ShellError, which is returned. */
 export async function faultOf(
   mute: Mute,
   act: (clock: ReturnType<typeof simulatedClock>) => Promise<unknown>,

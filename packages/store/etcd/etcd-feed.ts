@@ -48,7 +48,7 @@ export class EtcdFeed implements AsyncDisposable {
     if (this.#known > this.#revision) this.#armLate()
   }
 
-  /** Yields live changes, preceded by those that etcd still has. */
+  /** Yields first the past changes that etcd still has, and then live ones. */
   async *batches(options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchBatch, void> {
     signal.throwIfAborted()
     const { afterRevision } = options

@@ -54,7 +54,7 @@ export function parseRequest(lines: readonly string[], limits: TunnelLimits): Pa
   return { request: { method, path, headers: upgrading }, protocol }
 }
 
-/** Throws RangeError where the handler's answer is not a final one. */
+/** Throws RangeError if the status of the handler's answer is not a final one. */
 export function answerHead(status: number, headers: TunnelHeaders, limits: TunnelLimits): string[] {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new RangeError(`Cannot pass answer: its status ${status} is not one from 200 to 599`)

@@ -1,5 +1,12 @@
-import { ExpectedError, createWakeFlag, exitCodes, linkedSignal } from '@skerry/base'
-import { silentLogger, systemRandom } from '@skerry/base'
+import {
+  ExpectedError,
+  createWakeFlag,
+  exitCodes,
+  linkedSignal,
+  sayWhenNew,
+  silentLogger,
+  systemRandom,
+} from '@skerry/base'
 import { createInformer } from '@skerry/client'
 import { edgeJobAsks, type EdgeJob } from '@skerry/provisioning'
 import { stopSignal } from '../../runtime/role-context.ts'
@@ -58,17 +65,16 @@ export async function followJob(
 
 /** Prints a line for each cluster, and for the whole, that is new. */
 function jobPrinter({ output, write }: JobOutput): (job: EdgeJob) => void {
-  let shown = new Set<string>()
+  const say = sayWhenNew(write)
   return (job) => {
     const { name = '' } = job.metadata
     const { message = '' } = job.status ?? {}
     const whole = `${name}: ${jobPhase(job)}${message === '' ? '' : `: ${plainText(message)}`}`
-    const lines =
+    say(
       output === 'json'
         ? [JSON.stringify({ name, ...job.status, phase: jobPhase(job) })]
-        : [...clusterTexts(job), whole]
-    for (const line of lines) if (!shown.has(line)) write(line)
-    shown = new Set(lines)
+        : [...clusterTexts(job), whole],
+    )
   }
 }
 

@@ -54,7 +54,7 @@ function makeEdge(api: Api, name: string, secret = 'ssh'): Promise<EdgeCluster> 
     .create({ ...head, metadata: { namespace, name }, spec: { machines } }, soon())
 }
 
-/** Makes what the hub makes when an EdgeCluster takes its name. */
+/** Creates the ConfigMap by which a hub reserves the name of an EdgeCluster. */
 async function claim(api: Api, edge: EdgeCluster): Promise<void> {
   const labels = { [claimLabel]: '' }
   const metadata = { ...claimKey(edge.metadata.name ?? ''), labels }

@@ -25,8 +25,8 @@ export const podSpecs = Object.freeze({
 } satisfies Record<string, PodSpecOf>)
 
 /**
- * Returns the strategy of a kind with pods that drops fields whose gates are off, as upstream does
- * after it has recorded their owners. An object that already has such a field keeps it.
+ * Returns the strategy of a kind with pods that drops fields whose feature gates are off. Upstream does so after it has
+ * recorded who owns them. An object that already has such a field keeps it.
  */
 export function withoutDisabledPodFields(strategy: Strategy, podSpecOf: PodSpecOf): Strategy {
   return Object.freeze<Strategy>({
