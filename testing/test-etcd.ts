@@ -19,6 +19,8 @@ export interface TestEtcdOptions {
   readonly dataDir?: string
   /** The paths of PEM files; clients must then present a certificate of that authority. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string }
+  /** The size of its file at which it refuses writes. Default: etcd's own. */
+  readonly quotaBytes?: number
 }
 
 const program = '/usr/bin/etcd'
@@ -71,7 +73,11 @@ export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<Test
   }
 }
 
-function flagsOf(directory: string, { tls, dataDir }: TestEtcdOptions, port: number): string[] {
+function flagsOf(
+  directory: string,
+  { tls, dataDir, quotaBytes }: TestEtcdOptions,
+  port: number,
+): string[] {
   const client = `${schemeOf({ tls })}://127.0.0.1:${port}`
   const flags = {
     'data-dir': dataDir ?? join(directory, 'data'),
@@ -83,6 +89,7 @@ function flagsOf(directory: string, { tls, dataDir }: TestEtcdOptions, port: num
     logger: 'zap',
     'log-level': 'info',
     ...(tls ? { 'cert-file': tls.cert, 'key-file': tls.key, 'trusted-ca-file': tls.ca } : {}),
+    ...(quotaBytes === undefined ? {} : { 'quota-backend-bytes': String(quotaBytes) }),
   }
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
   return tls ? [...args, '--client-cert-auth'] : args

@@ -7,7 +7,7 @@ import { defaultCache, upstreamVersion } from '../upstream/build-upstream.ts'
 
 /** The programs built from the module of Kubernetes, and how. */
 const programs = {
-  'e2e.test': { args: ['test', '-c'], package: 'k8s.io/kubernetes/test/e2e' },
+  'e2e.test': { args: ['test', '-c', '-vet=off'], package: 'k8s.io/kubernetes/test/e2e' },
   ginkgo: { args: ['build'], package: 'github.com/onsi/ginkgo/v2/ginkgo' },
   agnhost: { args: ['build'], package: 'k8s.io/kubernetes/test/images/agnhost' },
   nonewprivs: { args: ['build'], package: 'k8s.io/kubernetes/test/images/nonewprivs' },

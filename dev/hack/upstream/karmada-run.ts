@@ -37,7 +37,8 @@ export interface RunningKarmada extends AsyncDisposable {
   readonly readyMs: Readonly<Record<string, number>>
 }
 
-const startMsMax = 120_000
+/** A start takes minutes on a busy machine. */
+const startMsMax = 300_000
 
 /** The controllers of kube-controller-manager that Karmada's own deployment runs. */
 const controllers = [

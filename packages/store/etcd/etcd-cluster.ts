@@ -103,18 +103,20 @@ export class EtcdMemberClient implements Disposable {
 
   /** Returns true if a member has reached its quota: etcd then refuses writes until the alarm is ended. */
   async isFull(signal: AbortSignal): Promise<boolean> {
-    const request = { action: 0, memberId: '0', alarm: 0 }
-    const answer = await this.#call<{ alarms: readonly { alarm: number }[] }>(
-      'Alarm',
-      request,
-      signal,
-    )
-    return answer.alarms.some(({ alarm }) => alarm === noSpace)
+    return (await this.#fullMembers(signal)).length > 0
   }
 
-  /** Ends that alarm. */
+  /** Ends that alarm of each member that has it: etcd ends none for a request that names no member. */
   async disarmNoSpace(signal: AbortSignal): Promise<void> {
-    await this.#call('Alarm', { action: deactivate, memberId: '0', alarm: noSpace }, signal)
+    for (const memberId of await this.#fullMembers(signal)) {
+      await this.#call('Alarm', { action: deactivate, memberId, alarm: noSpace }, signal)
+    }
+  }
+
+  async #fullMembers(signal: AbortSignal): Promise<string[]> {
+    const request = { action: 0, memberId: '0', alarm: 0 }
+    const answer = await this.#call<WireAlarms>('Alarm', request, signal)
+    return answer.alarms.flatMap(({ alarm, memberId }) => (alarm === noSpace ? [memberId] : []))
   }
 
   /** Only the leader itself does this. */
@@ -162,6 +164,10 @@ export class EtcdMemberClient implements Disposable {
     // The schema table decodes this; the caller names the message of its method's answer.
     return (await unaryCall(this.#client, call, signal)) as Answer
   }
+}
+
+interface WireAlarms {
+  readonly alarms: readonly { readonly alarm: number; readonly memberId: string }[]
 }
 
 const deactivate = 2
