@@ -20,6 +20,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   'disk-writes': async (options) => (await import('./bench/disk-writes.ts')).run(options),
   etcd: async (options) => (await import('./bench/etcd.ts')).run(options),
   'idle-connections': async (options) => (await import('./bench/idle-connections.ts')).run(options),
+  'service-groups': async (options) => (await import('./bench/service-groups.ts')).run(options),
   'virtual-clusters': async (options) => (await import('./bench/virtual-clusters.ts')).run(options),
 }
 

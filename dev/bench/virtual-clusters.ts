@@ -1,19 +1,13 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { engineFlags } from '../../roles/runtime/engine-flags.ts'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
-import { runProgram, type RunningProgram } from '../hack/upstream/run-program.ts'
+import { make, requestsOf, startAgent, startServer, type Place } from './measure/agent-fleet.ts'
 import { alone, type BenchOptions, type Figure } from './measure/figure.ts'
-import { freePort } from '../processes/free-port.ts'
-import { launcherEnvironment } from '../processes/launcher-environment.ts'
-import { openRawClient, type RawClient } from '../processes/raw-client.ts'
-import { memoryOf, processorMs, startRoleProcess } from '../processes/role-process.ts'
+import type { RawClient } from '../processes/raw-client.ts'
+import { memoryOf, processorMs } from '../processes/role-process.ts'
 
-const execute = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const groups = 200
 const registeredMsMax = 300_000
@@ -33,16 +27,15 @@ export async function run(_options: BenchOptions): Promise<Figure[]> {
   }
 }
 
-interface Place {
-  readonly program: string
-  readonly directory: string
-}
-
 async function measure(place: Place): Promise<Figure[]> {
   await using hub = await startServer(place, 'hub')
   await using site = await startServer(place, 'site', ['--name', 'bank', '--disable-scheduler'])
   await makeNodes(site.client)
-  await using agent = await startAgent(place, { hub: hub.port, site: site.data })
+  await using agent = await startAgent(place, {
+    hub: hub.port,
+    site: site.data,
+    duties: ['--virtual-clusters'],
+  })
   const { pid } = agent
   await makeGroups(site.client, 1)
   const one = await observe({ pid, hub: hub.client, count: 1 })
@@ -63,60 +56,6 @@ async function measure(place: Place): Promise<Figure[]> {
   ]
 }
 
-interface Server extends AsyncDisposable {
-  readonly port: number
-  /** The server's data directory. */
-  readonly data: string
-  readonly client: RawClient
-}
-
-async function startServer(
-  { program, directory }: Place,
-  role: string,
-  more: readonly string[] = [],
-): Promise<Server> {
-  const port = await freePort()
-  const data = join(directory, role)
-  const where = ['--data-dir', data, '--bind-address', '127.0.0.1', '--port', String(port)]
-  const compileCache = join(directory, 'compile-cache')
-  const args = [...where, ...more]
-  const started = await startRoleProcess({ program, role, args, directory, compileCache })
-  const client = await openRawClient(join(data, 'admin.kubeconfig'))
-  return {
-    port,
-    data,
-    client,
-    async [Symbol.asyncDispose]() {
-      client.close()
-      await started[Symbol.asyncDispose]()
-    },
-  }
-}
-
-async function startAgent(
-  { program, directory }: Place,
-  { hub, site }: { hub: number; site: string },
-): Promise<RunningProgram> {
-  const server = `https://127.0.0.1:${hub}`
-  const asked = ['cluster', 'join-command', 'bank', '--data-dir', join(directory, 'hub')]
-  const printed = [...asked, '--server', server, '--virtual-clusters', '-o', 'json']
-  const { stdout } = await execute(process.execPath, [program, ...printed])
-  // The program `cluster join-command -o json` prints this type.
-  const { token, caHash } = JSON.parse(stdout) as { token: string; caHash: string }
-  const tokenFile = join(directory, 'token')
-  await writeFile(tokenFile, token, { mode: 0o600 })
-  const flags = ['--disable-warning=ExperimentalWarning', ...(engineFlags['agent'] ?? [])]
-  const registering = ['--hub', server, '--name', 'bank', '--token-file', tokenFile]
-  const own = ['--ca-hash', caHash, '--data-dir', join(directory, 'agent')]
-  const edge = ['--kubeconfig', join(site, 'admin.kubeconfig'), '--virtual-clusters']
-  return runProgram({
-    path: process.execPath,
-    args: [...flags, program, 'agent', ...registering, ...own, ...edge],
-    logPath: join(directory, 'agent.log'),
-    environment: await launcherEnvironment('agent'),
-  })
-}
-
 async function makeNodes(site: RawClient): Promise<void> {
   for (let index = 0; index < groups; index += 1) {
     const name = `node-${index}`
@@ -134,18 +73,6 @@ async function makeGroups(site: RawClient, count: number): Promise<void> {
       metadata: { name: `g${index}` },
       spec: { nodeSelector: { matchLabels: { branch: String(index) } } },
     })
-  }
-}
-
-async function make(site: RawClient, path: string, object: object): Promise<void> {
-  const endMs = performance.now() + registeredMsMax
-  for (;;) {
-    const { status, body } = await site.send('POST', path, object)
-    if (status === 201 || status === 409) return
-    if (status !== 404 || performance.now() > endMs) {
-      throw new Error(`Cannot make an object at ${path}: ${status} ${body.toString()}`)
-    }
-    await sleep(500)
   }
 }
 
@@ -202,11 +129,4 @@ async function untilReported(hub: RawClient, count: number): Promise<void> {
     }
     await sleep(500)
   }
-}
-
-/** Returns the number of all requests that the hub has answered. */
-async function requestsOf(hub: RawClient): Promise<number> {
-  const { body } = await hub.get('/metrics')
-  const lines = body.toString().matchAll(/^apiserver_request_total\{[^}]*\} (\d+)/gm)
-  return [...lines].reduce((sum, [, count]) => sum + Number(count), 0)
 }

@@ -1,16 +1,18 @@
 /**
- * Plays the stories of dev/differential/edge-apps with SuperEdge's controller and with ours. Development only.
- *   node dev/hack/edge-apps.ts record [names]    writes what SuperEdge's does to dev/differential/edge-apps/golden
+ * Plays the stories of dev/differential/edge-apps with the systems' own controllers and with ours.
+ *   node dev/hack/edge-apps.ts record [names]    writes what theirs do to dev/differential/edge-apps/golden
  *   node dev/hack/edge-apps.ts replay [names]    compares ours with what was recorded
- * Both work on our API server, with our other controllers. Recording needs the Go toolchain and its module proxy.
+ * Both work on our API server, with our other controllers. Recording needs the Go toolchain and its module proxy; the
+ * first time for stories of KubeEdge, --clone <directory> names a clone of its repository at the version that
+ * docs/differences.md names.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, resources } from '@skerry/client'
 import { namedControllers, runControllers } from '@skerry/controllers'
-import { definitionOf } from '@skerry/edge-apps'
 import { startTestApiServer } from '@skerry/testing'
 import { formatDifference } from '../differential/compare.ts'
 import {
@@ -31,14 +33,18 @@ import {
   storyRoot,
   systemOf,
 } from '../differential/edge-apps/edge-world.ts'
+import { definitionsOf, edgeOriginals } from './upstream/edge-originals-table.ts'
 import { runProgram } from './upstream/run-program.ts'
-import { buildSuperedge } from './upstream/superedge-build.ts'
 import { watchPaths } from './upstream/upstream-world.ts'
 
-/** SuperEdge's controller says nothing when it has read the cluster. */
+/** The controllers say nothing when they have read the cluster. */
 const startMs = 5_000
 
-const [command = '', ...names] = process.argv.slice(2)
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { clone: { type: 'string' } },
+})
+const [command = '', ...names] = positionals
 const stories = readStories(names, storyRoot)
 if (command === 'record') await record()
 else if (command === 'replay') await replay()
@@ -78,18 +84,23 @@ async function replayAll(some: readonly Story[], world: StoryWorld): Promise<voi
   }
 }
 
-/** Starts our API server and controllers with SuperEdge's controller of grids, in real time. */
+/** Starts our API server and controllers with a system's own controllers of its kinds, in real time. */
 async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposable> {
-  if (system !== 'superedge') {
-    throw new Error(`Cannot record stories of ${system}: only SuperEdge's controller is built here`)
-  }
-  const definitions = definedKinds(system).map(definitionOf)
-  const program = await buildSuperedge(definitions)
+  const original = edgeOriginals[system]
+  if (!original) throw new Error(`Cannot record stories of ${system}: it is not built here`)
+  const definitions = definitionsOf([...definedKinds(system), ...original.further])
+  const program = await original.build(definitions, values.clone)
   await using stack = new AsyncDisposableStack()
   const api = stack.use(
     await startTestApiServer({
       withAccess: true,
-      namespaces: ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'edge-system'],
+      namespaces: [
+        'default',
+        'kube-system',
+        'kube-public',
+        'kube-node-lease',
+        ...original.namespaces,
+      ],
     }),
   )
   const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
@@ -109,8 +120,8 @@ async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposab
   stack.use(
     await runProgram({
       path: program,
-      args: [`--kubeconfig=${api.kubeconfigPath}`, '--leader-elect=false', '--v=2'],
-      logPath: join(api.kubeconfigPath, '../superedge.log'),
+      args: original.args(api.kubeconfigPath),
+      logPath: join(api.kubeconfigPath, '../original.log'),
     }),
   )
   await sleep(startMs)

@@ -1,8 +1,16 @@
 import type { StoryDifference } from '../controllers/corpus.ts'
 import type { StoryExplanation } from '../controllers/explained-differences.ts'
 
-/** Differences from SuperEdge that stay, and why. docs/differences.md shows the same. */
+/** Differences from the originals that stay, and why. docs/differences.md shows the same. */
 export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
+  {
+    name: 'A node of a NodeGroup has an annotation more',
+    reason:
+      'It remembers the labels that the group set, so that they alone are taken back; KubeEdge has only its label',
+    story: /^kubeedge-/,
+    object: /^nodes\//,
+    path: /^metadata\.annotations\.edge\.skerry\.io\/set-by-node-group$/,
+  },
   {
     name: 'Children have two annotations more',
     reason:

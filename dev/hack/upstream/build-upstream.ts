@@ -13,6 +13,7 @@ const packages: Readonly<Record<string, string>> = Object.freeze({
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
   'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
   'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
   kubectl: 'k8s.io/kubernetes/cmd/kubectl',
   'e2e.test': 'k8s.io/kubernetes/test/e2e',
   etcd: 'go.etcd.io/etcd/server/v3',

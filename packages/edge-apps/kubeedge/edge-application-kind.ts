@@ -44,7 +44,18 @@ function workloadStatus(app: EdgeApplication, { children }: StatusView): object[
   const others = [...manifestsOf(app).keys()]
     .filter((ordinal) => !told.has(ordinal))
     .map((ordinal) => ({ identifier: { ordinal }, conditions: 'Processing' }))
-  return [...states, ...others].toSorted((a, b) => a.identifier.ordinal - b.identifier.ordinal)
+  return [...states, ...others].toSorted((a, b) => byPlace(a.identifier, b.identifier))
+}
+
+interface Identifier {
+  readonly ordinal: number
+  readonly name?: string
+}
+
+/** Children of one manifest are in the order of their names. */
+function byPlace(a: Identifier, b: Identifier): number {
+  if (a.ordinal !== b.ordinal) return a.ordinal - b.ordinal
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1
 }
 
 /** A workload is available if all of its pods are ready; other objects are if they are there. */

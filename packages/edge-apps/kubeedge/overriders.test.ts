@@ -88,10 +88,14 @@ const cases: readonly [string, Overriders, JsonObject, JsonObject][] = [
     deployment(1, { name: 'c', image, command: ['-v'] }),
   ],
   [
-    'resources as a whole',
+    'the amounts of resources that it names',
     { resourcesOverriders: [{ containerName, value: { limits: { cpu: '1' } } }] },
-    { resources: { requests: { memory: '1Gi' } } },
-    deployment(1, { name: 'c', image, resources: { limits: { cpu: '1' } } }),
+    { resources: { limits: { cpu: '2', memory: '2Gi' }, requests: { memory: '1Gi' } } },
+    deployment(1, {
+      name: 'c',
+      image,
+      resources: { limits: { cpu: '1', memory: '2Gi' }, requests: { memory: '1Gi' } },
+    }),
   ],
 ]
 

@@ -40,9 +40,21 @@ export function withOverriders(
     }
   }
   for (const each of overriders.resourcesOverriders ?? []) {
-    forNamed(containers, each, (container) => (container['resources'] = cloneJson(each.value)))
+    forNamed(containers, each, (container) => changeResources(container, cloneJson(each.value)))
   }
   return manifest
+}
+
+/** Replaces the named amounts; the others stay. */
+function changeResources(container: JsonObject, value: JsonObject): void {
+  const current = isJsonObject(container['resources']) ? container['resources'] : {}
+  const changed: JsonObject = { ...current }
+  for (const [section, amounts] of Object.entries(value)) {
+    const known = current[section]
+    const isMap = isJsonObject(known) && isJsonObject(amounts)
+    changed[section] = isMap ? { ...known, ...amounts } : amounts
+  }
+  container['resources'] = changed
 }
 
 /** Returns the containers and init containers below a template of pods. */

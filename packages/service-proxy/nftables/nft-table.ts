@@ -46,6 +46,26 @@ export function renderDelta(old: NftTable, next: NftTable): string {
   return lines.length === 0 ? '' : lines.join('\n') + '\n'
 }
 
+/** Returns true if the tables differ in elements at most. */
+export function hasSameRules(a: NftTable, b: NftTable): boolean {
+  const isSameSet = ([name, { declaration }]: [string, NftSet]): boolean =>
+    a.sets.get(name)?.declaration === declaration
+  const isSameChain = ([name, chain]: [string, NftChain]): boolean => {
+    const other = a.chains.get(name)
+    return other !== undefined && isSameList(other.rules, chain.rules)
+  }
+  return (
+    a.sets.size === b.sets.size &&
+    a.chains.size === b.chains.size &&
+    [...b.sets].every(isSameSet) &&
+    [...b.chains].every(isSameChain)
+  )
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((each, at) => each === b[at])
+}
+
 const { elementsPerCommandMax } = serviceProxyBounds.nftTable
 
 function deltaLines(old: NftTable, next: NftTable): string[] {

@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointSlice, Service } from '@skerry/api'
 import { zoneKey, type NodeLabels } from './node-labels.ts'
 import { groupByService, hasClusterIp, isServing, keyOf } from './service-ports.ts'
+import { perService } from './per-service.ts'
 import { hostnameKey, topologyAnnotations, type Topology } from './topology-annotations-table.ts'
 
 /** A node, and the labels of all nodes. */
@@ -21,6 +22,8 @@ export interface NearEndpoints {
   readonly slices: readonly EndpointSlice[]
   readonly faults: readonly TopologyFault[]
 }
+
+const remembered = perService<EndpointSlice[]>()
 
 /** The API server has no place. */
 const placeless = 'default/kubernetes'
@@ -43,7 +46,10 @@ export function nearEndpoints(
     const key = keyOf(service.metadata.namespace, service.metadata.name)
     const topology = topologyOf(service, (fault) => faults.push({ service: key, ...fault }))
     if (topology === undefined || key === placeless) continue
-    closed.set(key, nearSlices(slicesOf.get(key) ?? [], { service, topology, place }))
+    const own = slicesOf.get(key) ?? []
+    const parts = [...own, place.nodes, place.nodeName]
+    const near = remembered(service, parts, () => nearSlices(own, { service, topology, place }))
+    closed.set(key, near)
   }
   if (closed.size === 0) return { slices, faults }
   const open = [...slicesOf].filter(([key]) => !closed.has(key)).flatMap(([, own]) => own)

@@ -5,6 +5,7 @@ import type {
   Service,
   ServicePort,
 } from '@skerry/api'
+import { perService } from './per-service.ts'
 
 export type Protocol = 'tcp' | 'udp' | 'sctp'
 
@@ -47,6 +48,8 @@ export interface ServicePortBackends {
 
 const affinitySecondsDefault = 10_800
 
+const remembered = perService<ServicePortBackends[]>()
+
 /**
  * Plans which endpoint serves which port. A pure function. Headless and ExternalName services have
  * no rules.
@@ -62,7 +65,11 @@ export function planServicePorts(
     const spec = service.spec
     if (spec === undefined || !hasClusterIp(service)) continue
     const own = slicesOf.get(keyOf(service.metadata.namespace, service.metadata.name)) ?? []
-    for (const port of spec.ports ?? []) ports.push(planPort(service, port, { own, place }))
+    const parts = [...own, place.nodeName, place.zone]
+    const planned = remembered(service, parts, () =>
+      (spec.ports ?? []).map((port) => planPort(service, port, { own, place })),
+    )
+    ports.push(...planned)
   }
   return ports.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -13,6 +13,7 @@ function memoryKernel() {
   const nft: Nft = {
     async apply(script) {
       if (state.isRefusing) throw new Error('no memory')
+      if (!state.isThere && !script.startsWith('add table')) throw new Error('no such table')
       scripts.push(script)
       state.isThere = true
     },
@@ -93,6 +94,29 @@ test('a change after a quiet time is applied at once, a burst in two transaction
   await clock.advance(20)
   assert.equal(scripts.length, 2)
   assert.match(scripts[1] ?? '', /10\.42\.0\.9/)
+  stop.abort(new Error('done'))
+  await assert.rejects(running, /done/)
+})
+
+test('a change meets a table that another program removed, and applies it as a whole at once', async () => {
+  const clock = simulatedClock()
+  const { nft, scripts, state } = memoryKernel()
+  const health = new NetworkHealth()
+  const deps = { nft, clock, random: seededRandom(1), log: silentLogger, health }
+  const proxy = createServiceProxy({ nodeName: 'a', network }, deps)
+  const stop = new AbortController()
+  const running = proxy.run(stop.signal)
+  const ports = [{ name: 'http', port: 80, protocol: 'TCP' as const }]
+  const serve = (address: string): void =>
+    proxy.update([service('web', { clusterIP: '10.43.0.7', ports })], [slice('web', [{ address }])])
+  serve('10.42.0.5')
+  await clock.advance(1_000)
+  state.isThere = false
+  serve('10.42.0.6')
+  await clock.advance(0)
+  assert.equal(scripts.length, 2)
+  assert.match(scripts[1] ?? '', /^add table[^]*10\.42\.0\.6/)
+  assert.deepEqual(health.problems(), [])
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
 })

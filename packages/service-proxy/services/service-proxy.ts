@@ -11,8 +11,8 @@ import {
 import type { EndpointSlice, Service } from '@skerry/api'
 import type { NetworkHealth } from '../network/network-health.ts'
 import type { Nft } from '../nftables/nft.ts'
-import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
-import { planAddresses, type RefusedAddress } from './address-plan.ts'
+import { hasSameRules, renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
+import { planAddresses, type AddressPlan, type RefusedAddress } from './address-plan.ts'
 import { groupByService, planServicePorts } from './service-ports.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
 import { serviceProxyBounds } from '../limits-table.ts'
@@ -61,22 +61,21 @@ export function createServiceProxy(
 
   const applyOnce = async (signal: AbortSignal): Promise<void> => {
     if (wanted === undefined) return
-    const place = { nodeName, zone: wanted.zone }
-    const ports = planServicePorts(wanted.services, wanted.slices, place)
-    const plan = planAddresses(ports, {
-      ...network,
-      reservedAddresses: [...network.reservedAddresses, ...apiServerAddresses(wanted.slices)],
-    })
+    const plan = planServices(wanted, nodeName, network)
     sayRefused(plan.refused)
     const next = buildServiceTable(plan, network)
-    const before = await unlessChanged(applied, deps, signal)
+    if (applied !== undefined && isCheckDue(applied, next, deps)) {
+      applied = await unlessChanged(applied, deps, signal)
+    }
+    const before = applied
     const script = before === undefined ? renderTable(next) : renderDelta(before.table, next)
     if (script === '') return
     // If the result is unknown, the next try replaces the whole table.
     applied = undefined
-    await deps.nft.apply(script, signal)
-    applied = { table: next, fingerprint: await deps.nft.fingerprint(next.name, signal) }
-    deps.log.debug('Service rules applied', { ports: ports.length, isWhole: before === undefined })
+    const isWhole = await applyScript(script, { before, next }, deps, signal)
+    const isKnown = !isWhole && before !== undefined && hasSameRules(before.table, next)
+    applied = isKnown ? { ...before, table: next } : await seenInKernel(next, deps, signal)
+    deps.log.debug('Service rules applied', { ports: plan.ports.length, isWhole })
   }
 
   deps.health.set(healthPart, 'not applied yet')
@@ -125,25 +124,74 @@ interface WantedServices {
   readonly zone: string | undefined
 }
 
+function planServices(
+  { services, slices, zone }: WantedServices,
+  nodeName: string,
+  network: ServiceNetwork,
+): AddressPlan {
+  const ports = planServicePorts(services, slices, { nodeName, zone })
+  const reservedAddresses = [...network.reservedAddresses, ...apiServerAddresses(slices)]
+  return planAddresses(ports, { ...network, reservedAddresses })
+}
+
 /** The table that the kernel was given, and its listing there. */
 interface AppliedTable {
   readonly table: NftTable
   readonly fingerprint: string
+  /** The monotonic time of the last look at the kernel. */
+  readonly checkedAtMs: number
 }
+
+/** The listing leaves elements out, so that a change of elements alone is compared with it at leisure. */
+function isCheckDue(
+  { table, checkedAtMs }: AppliedTable,
+  next: NftTable,
+  { clock }: Pick<ServiceProxyDeps, 'clock'>,
+): boolean {
+  return !hasSameRules(table, next) || clock.monotonicMs() >= checkedAtMs + checkMs
+}
+
+type KernelDeps = Pick<ServiceProxyDeps, 'nft' | 'log' | 'clock'>
 
 /** Returns undefined if another program has changed the rules since. */
 async function unlessChanged(
-  applied: AppliedTable | undefined,
-  { nft, log }: Pick<ServiceProxyDeps, 'nft' | 'log'>,
+  applied: AppliedTable,
+  deps: KernelDeps,
   signal: AbortSignal,
 ): Promise<AppliedTable | undefined> {
-  if (applied === undefined) return undefined
-  const now = await nft.fingerprint(applied.table.name, signal)
-  if (now === applied.fingerprint) return applied
-  log.info('Service rules were changed by another program, applying them again', {
-    isGone: now === '',
+  const now = await seenInKernel(applied.table, deps, signal)
+  if (now.fingerprint === applied.fingerprint) return now
+  deps.log.info('Service rules were changed by another program, applying them again', {
+    isGone: now.fingerprint === '',
   })
   return undefined
+}
+
+async function seenInKernel(
+  table: NftTable,
+  { nft, clock }: KernelDeps,
+  signal: AbortSignal,
+): Promise<AppliedTable> {
+  const checkedAtMs = clock.monotonicMs()
+  return { table, fingerprint: await nft.fingerprint(table.name, signal), checkedAtMs }
+}
+
+/** Returns true if the whole table was applied, which a difference becomes if another program has changed the rules. */
+async function applyScript(
+  script: string,
+  { before, next }: { before: AppliedTable | undefined; next: NftTable },
+  deps: KernelDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await deps.nft.apply(script, signal)
+    return before === undefined
+  } catch (error) {
+    if (before === undefined || signal.aborted) throw error
+    if ((await unlessChanged(before, deps, signal)) !== undefined) throw error
+    await deps.nft.apply(renderTable(next), signal)
+    return true
+  }
 }
 
 /** Returns the API server's addresses from the slices that it writes itself. */
