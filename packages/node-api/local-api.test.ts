@@ -220,6 +220,19 @@ test('a right that the control plane takes back is gone on the node, too', async
   assert.equal((await scene.ask(token, { path: maps })).status, 503)
 })
 
+test('while the control plane is away, a token of a pod is good as long as the pod is on the node', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  await scene.account('app', readMaps)
+  const { token, pod } = await scene.podWith('app')
+  scene.pods.add(pod)
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  assert.equal((await scene.ask(token, { path: maps })).status, 200)
+  await scene.cut()
+  assert.equal((await scene.ask(token, { path: maps })).status, 200)
+  scene.pods.delete(pod)
+  assert.equal((await scene.ask(token, { path: maps })).status, 401)
+})
+
 test('a watch that began with a right ends when the right is gone', async () => {
   await using scene = await LocalApiScene.start({ log })
   const token = await scene.account('app', readMaps)
@@ -242,7 +255,7 @@ test('a watch that began with a right ends when the right is gone', async () => 
   await watching
 })
 
-test('one pod cannot take the place of others, nor hold connections that say nothing', async () => {
+test('a pod has a bounded number of open requests, and is answered again when they end', async () => {
   await using scene = await LocalApiScene.start({ log })
   const token = await scene.account('app', readMaps)
   await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)

@@ -70,7 +70,6 @@ export async function createLocalApi(
   const known = { ...deps, ...options, file, link, cluster, anonymous }
   const identities = new Identities(known)
   const rights = new Rights(known)
-  const made: { answers?: NodeAnswers; copies?: CopySet } = {}
   const front: ApiFront = createApiFront(
     { tls: options.tls, limits: nodeApiServerLimits, ...nodeApiBounds.localApi },
     (unread) => {
@@ -79,15 +78,14 @@ export async function createLocalApi(
       )
       const parts = { ...known, open: controlPlane.open, readPath }
       const copies = new CopySet(options.kept, parts, signal)
+      stack.defer(() => copies.close())
       const kept = new KeptAnswers(parts)
       const answers = new NodeAnswers({ ...parts, passOn, copies, kept, identities, rights })
-      Object.assign(made, { answers, copies })
+      stack.defer(() => answers.settled())
       return answers
     },
     { clock, log },
   )
-  stack.defer(() => made.copies?.close())
-  stack.defer(() => made.answers?.settled())
   stack.use(front)
   const { port } = await front.listen(options.address, options.port)
   const owned = stack.move()

@@ -11,7 +11,7 @@ export type CopyUse =
   /** A copy that follows the control plane answers. */
   | 'if-following'
 
-/** Returns the verb, and whether the request reads or could change something. */
+/** Returns true for a request that can change nothing. */
 export function isRead({ method }: RequestInfo): boolean {
   return method === 'GET' || method === 'HEAD'
 }

@@ -121,9 +121,18 @@ export class LocalApiScene implements AsyncDisposable {
     const subjects = [{ kind: 'ServiceAccount', name, namespace: 'shop' }]
     const binding = { metadata, roleRef, subjects }
     await this.admin({ method: 'POST', path: `${base}/rolebindings`, body: binding })
-    const path = `${accounts}/${name}/token`
-    const { body } = await this.admin({ method: 'POST', path, body: { spec: {} } })
-    return body.status.token
+    return this.#token(name, {})
+  }
+
+  /** Creates a pod of an account. Returns a token that is bound to it, and its `namespace/name/uid`. */
+  async podWith(account: string): Promise<{ token: string; pod: string }> {
+    const metadata = { name: account, namespace: 'shop' }
+    const spec = { serviceAccountName: account, containers: [{ name: 'app', image: 'app:1' }] }
+    const path = '/api/v1/namespaces/shop/pods'
+    const made = await this.admin({ method: 'POST', path, body: { metadata, spec } })
+    const { uid } = made.body.metadata
+    const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: account, uid }
+    return { token: await this.#token(account, { boundObjectRef }), pod: `shop/${account}/${uid}` }
   }
 
   /** Calls the site as its administrator. */
@@ -163,6 +172,12 @@ export class LocalApiScene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopNode()
     await this.#stack.disposeAsync()
+  }
+
+  async #token(account: string, spec: object): Promise<string> {
+    const path = `/api/v1/namespaces/shop/serviceaccounts/${account}/token`
+    const { body } = await this.admin({ method: 'POST', path, body: { spec } })
+    return body.status.token
   }
 
   async #certificate(
