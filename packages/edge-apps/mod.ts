@@ -1,8 +1,9 @@
 /**
  * edge-apps: applications that run in many places of one cluster, by the kinds of other systems. One engine makes the
  * children of each group of nodes; a system's kinds are a thin layer over it. It uses only the API, through client, so
- * that it also runs against upstream Kubernetes. It directs no traffic, and makes no cluster of a group.
- * groups/ finds the places of an application, and nodes/ gives nodes the settings of the sets that they are in.
+ * that it also runs against upstream Kubernetes. It directs no traffic.
+ * groups/ finds the places of an application, and nodes/ gives nodes the settings of the sets that they are in. levels/
+ * plans how a unit becomes a cluster of its own and comes back, and reports what keeps it from that.
  * Start reading at children/child-plan.ts, then superedge/grid-children.ts.
  */
 export { runEdgeApps } from './run-edge-apps.ts'

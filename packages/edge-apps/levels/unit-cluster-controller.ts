@@ -14,6 +14,7 @@ import { readUnit } from './read-unit.ts'
 import { faultsOfNodes, faultsOfPods, type UnitFault } from './unit-faults.ts'
 
 const { nodeDelayMs } = edgeAppsBounds.appController
+const { podsMax } = edgeAppsBounds.readUnit
 const { lookAgainMs, faultsMax } = edgeAppsBounds.unitClusterController
 
 /**
@@ -96,7 +97,8 @@ async function faultsOf(
   try {
     const read = await readUnit(members, context.cluster, signal)
     if (read) return faultsOfPods(read, members, nodes)
-    return [{ reason: 'TooManyPods', message: 'its nodes have too many pods' }]
+    const message = `its nodes have more than ${podsMax} pods; make the unit smaller`
+    return [{ reason: 'TooManyPods', message }]
   } catch (error) {
     if (!isStatusError(error, 'Forbidden')) throw error
     return [{ reason: 'Forbidden', message: error.message }]

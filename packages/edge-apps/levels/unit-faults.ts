@@ -75,7 +75,7 @@ function unfit(node: Node): UnitFault[] {
     return [{ reason: 'UnfitNode', message }]
   }
   if (annotations[localPath.directoryAnnotation] !== undefined) return []
-  const message = `node ${nameOf(node)} does not run skerry node, which alone can change its control plane`
+  const message = `node ${nameOf(node)} does not run skerry node, which alone can change its control plane; take it out of the unit`
   return [{ reason: 'UnfitNode', message }]
 }
 
@@ -122,7 +122,7 @@ function faultsOfMaker({ kind, object, template }: Maker, outside: readonly Node
   const { namespace = '', name = '' } = object.metadata
   const maker = `${kind} ${namespace}/${name}`
   if (template === undefined) {
-    const message = `pods are made by ${maker}, whose controller is not a part of every cluster`
+    const message = `pods are made by ${maker}, whose controller is not a part of every cluster; make them by a kind of Kubernetes`
     return [{ reason: 'ForeignWorkload', message }]
   }
   const other = outside.find((node) => matchesNodeAffinity(template, selectable(node)))
@@ -133,7 +133,7 @@ function faultsOfMaker({ kind, object, template }: Maker, outside: readonly Node
 
 function faultsOfDevices(pod: Pod): UnitFault[] {
   if ((pod.spec?.resourceClaims ?? []).length === 0) return []
-  const message = `pod ${fullName(pod)} has resource claims, which are not handed over`
+  const message = `pod ${fullName(pod)} has resource claims, which are not handed over; remove them`
   return [{ reason: 'DeviceInUse', message }]
 }
 
@@ -150,7 +150,7 @@ function faultsOfVolumes(
     const terms = volumeOf(volumeName)?.spec?.nodeAffinity?.required?.nodeSelectorTerms ?? []
     const fits = (node: Node): boolean => matchesNodeSelectorTerms(terms, selectable(node))
     if (members.some(fits) && !outside.some(fits)) return []
-    const message = `volume ${volumeName} of claim ${namespace}/${name} is not on a disk of the unit alone`
+    const message = `volume ${volumeName} of claim ${namespace}/${name} is not on a disk of the unit alone; use a class of local volumes`
     return [{ reason: 'RemoteVolume', message }]
   })
 }

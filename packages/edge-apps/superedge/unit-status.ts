@@ -3,7 +3,10 @@ import { isReady } from '../groups/label-groups.ts'
 import { settingsOf } from './unit-settings.ts'
 import type { NodeUnit, UnitCondition } from './unit.ts'
 
-/** Returns the status of a unit; another controller reports its cluster. `unitsOf` returns all units of a node, in the order of their precedence. */
+/**
+ * Returns the status of a unit. Another controller reports what keeps it from being a cluster. `unitsOf` returns all units of a
+ * node, in the order of their precedence.
+ */
 export function unitStatus(
   unit: NodeUnit,
   members: readonly Node[],
