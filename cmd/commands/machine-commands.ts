@@ -173,8 +173,8 @@ function addMoveNode(machine: Command): void {
       'address of the other control plane (repeatable: the next one is tried if one does not answer)',
       toServers,
     )
-    .requiredOption('--token-file <path>', 'file with a bootstrap token of it')
-    .requiredOption('--ca-hash <hash>', 'sha256:<hex> of it')
+    .requiredOption('--token-file <path>', 'file with a bootstrap token of that control plane')
+    .requiredOption('--ca-hash <hash>', 'sha256:<hex> of that control plane')
     .option('--data-dir <path>', 'data directory of the node', join(dataDirectoryDefault, 'node'))
     .option('--node-name <name>', 'its name in the cluster (default: the host name)')
     .addHelpText(

@@ -36,7 +36,7 @@ export async function moveNode(
   const { nodeName, servers, tokenFile, caHash } = options
   if (!(await exists(join(pkiDirectory(options), 'server')))) {
     throw new ExpectedError(
-      `Cannot move node ${nodeName}: no node has joined from ${options.dataDir}; pass its --data-dir, or join it with "skerry node"`,
+      `Cannot move node ${nodeName}: no node has joined from ${options.dataDir}; pass the node's --data-dir, or join it with "skerry node"`,
       exitCodes.usage,
     )
   }
