@@ -13,7 +13,7 @@ interface ConfirmButtonProps {
   readonly name?: string
   /** The same action as a line for a shell. */
   readonly line?: string
-  /** False for a action that can be taken back. If omitted, it cannot. */
+  /** False if the action can be taken back. If omitted, it cannot. */
   readonly isBad?: boolean
   readonly action: ActionState
   readonly act: () => Promise<void>

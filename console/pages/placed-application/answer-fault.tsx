@@ -1,7 +1,7 @@
 import { FaultLine } from '../../parts/fault-line.tsx'
 import type { PlacedAnswer } from './use-placed-explanation.ts'
 
-/** Why the hub could not explain an application, or a part of it; also what keeps the application itself from being carried out. */
+/** Shows why the hub could not explain an application or a part of it, and the fault that keeps the application from being carried out. */
 export function AnswerFault({ answer: { data, error } }: { readonly answer: PlacedAnswer }) {
   const { problem, unread = [] } = data ?? {}
   return (

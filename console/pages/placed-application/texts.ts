@@ -6,7 +6,7 @@ export const texts = inBoth({
     tabs: { children: 'Places', differences: 'Differences', traffic: 'Traffic' },
     unknownKind: 'The cluster does not serve this kind',
     missing: (name: string) => `There is no application “${name}”`,
-    missingHint: 'It was deleted, or this link is of another cluster.',
+    missingHint: 'It was deleted, or the link belongs to another cluster.',
     placesReady: (ready: number, total: number) => `${ready} of ${total} places`,
     place: 'Place',
     once: 'once for all places',
@@ -18,9 +18,9 @@ export const texts = inBoth({
     why: 'Reason',
     fields: (count: number) => (count === 1 ? '1 field' : `${count} fields`),
     noChildren: 'The application has no place',
-    noChildrenHint: 'No node has the label that it goes by, or no group or pool is chosen.',
+    noChildrenHint: 'No node has the label that names its places, or it selects no group or pool.',
     noStates:
-      'The application has no state of its places: Skerry’s controllers are not serving this kind here.',
+      'Its status says nothing about its places: Skerry’s controllers do not serve this kind here.',
     field: 'Field',
     common: 'In common',
     here: 'Here',
@@ -37,7 +37,7 @@ export const texts = inBoth({
     service: 'Service',
     noServices: 'No service leads to this application',
     noServicesHint:
-      'A service whose selector matches its pods appears here, and the service of a ServiceGrid.',
+      'Services whose selectors match its pods appear here, and those of a ServiceGrid.',
     asks: 'Nodes that ask',
     reaches: 'Pods that answer',
     nobody: 'nobody: connections are refused',
@@ -46,9 +46,9 @@ export const texts = inBoth({
     closedBy: (keys: string) => `Traffic stays among nodes with the same value of ${keys}.`,
     open: 'Each node reaches every pod.',
     proxyHint:
-      'So decide the nodes of Skerry. On nodes with kube-proxy, hints of EndpointSlices count and the annotations of other systems do not.',
+      'This is how the nodes of Skerry decide. On nodes with kube-proxy, hints of EndpointSlices count, and annotations of other systems do not.',
     fault: (annotation: string, value: string) =>
-      `The annotation ${annotation} has a value that means nothing, and keeps no traffic: ${value}`,
+      `The annotation ${annotation} has a value that is not known, and has no effect: ${value}`,
     more: (count: number) => `and ${count} more`,
     openService: 'Open the service',
   },
