@@ -2,17 +2,12 @@ import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
+import type { KeptScope } from '@skerry/node-api'
 import type { NodeOptions } from '../../roles/node/node.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { runRole } from '../../roles/runtime/role-context.ts'
-import {
-  collectKept,
-  collectTaint,
-  toLinkLocal,
-  type KeptFlag,
-  type TaintFlag,
-} from '../flags/node-flags.ts'
+import { collectKept, collectTaint, toLinkLocal, type TaintFlag } from '../flags/node-flags.ts'
 import {
   collect,
   example,
@@ -154,7 +149,7 @@ interface LocalApiFlags {
   localApi: boolean | undefined
   localApiAddress: string
   localApiPort: number
-  localApiKeep: readonly KeptFlag[]
+  localApiKeep: readonly KeptScope[]
 }
 
 interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags, LocalApiFlags {

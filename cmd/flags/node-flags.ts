@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import { checkLabelValue, checkQualifiedName } from '@skerry/api'
+import type { KeptScope } from '@skerry/node-api'
 
 export interface TaintFlag {
   key: string
@@ -45,18 +46,10 @@ export function toLinkLocal(text: string): string {
   throw new InvalidArgumentError('give an IPv4 address from 169.254.0.0/16, e.g. 169.254.20.11')
 }
 
-/** A part of the API that a node copies before anybody asks for it. */
-export interface KeptFlag {
-  resource: string
-  group: string
-  /** Empty for all namespaces, and for kinds without. */
-  namespace: string
-}
-
 const keptForm = /^([a-z0-9]+)(?:\.([a-z0-9.-]+))?(?:\/([a-z0-9](?:[a-z0-9-]*[a-z0-9])?))?$/
 
 /** Adds `configmaps`, `configmaps/shop` or `deployments.apps/shop` to those before. */
-export function collectKept(text: string, previous: readonly KeptFlag[]): readonly KeptFlag[] {
+export function collectKept(text: string, previous: readonly KeptScope[]): readonly KeptScope[] {
   const [, resource, group = '', namespace = ''] = keptForm.exec(text) ?? []
   if (resource !== undefined) return [...previous, { resource, group, namespace }]
   throw new InvalidArgumentError('give e.g. configmaps, configmaps/shop or deployments.apps/shop')

@@ -6,3 +6,4 @@
  * Start reading at local-api.ts, then answers/node-answers.ts (which way a request goes) and copies/copy-set.ts.
  */
 export { createLocalApi } from './local-api.ts'
+export type { KeptScope } from './copies/kept-scope.ts'

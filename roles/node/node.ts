@@ -19,6 +19,7 @@ import {
   type ServerTls,
   type SupervisedContainerd,
 } from '@skerry/kubelet'
+import type { KeptScope } from '@skerry/node-api'
 import {
   NetworkHealth,
   createNetworkPolicies,
@@ -69,7 +70,7 @@ export interface NodeLocalApi {
   address: string
   port: number
   /** The parts of the API that are copied before anybody asks for them. */
-  kept: readonly { group: string; resource: string; namespace: string }[]
+  kept: readonly KeptScope[]
 }
 
 export interface NodeRegistration {
