@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isStatusError } from '@skerry/api'
+import { isStatusError, type Secret } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -77,16 +77,20 @@ function tables(world: World): Record<'steps' | 'departure' | 'removal', Step[]>
   }
 }
 
+const secretOf = (): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { ...key, name: 'ssh' },
+  data: { password: btoa(password) },
+})
+
 /** An API server with the kind, a Secret, and the controller on it until it is disposed of. */
 async function start(world: World): Promise<{ readonly api: Api } & AsyncDisposable> {
   const kinds = await builtinKinds()
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] }))
   const api = createCluster(server.transport, deps)
-  const secret = { metadata: { ...key, name: 'ssh' }, data: { password: btoa(password) } }
-  await api
-    .resource(resources.secrets)
-    .create({ apiVersion: 'v1', kind: 'Secret', ...secret }, soon())
+  await api.resource(resources.secrets).create(secretOf(), soon())
   const informers = createInformerSet(api, deps)
   const events = createEventSink(api, deps)
   const stop = linkedSignal(soon())
@@ -196,6 +200,30 @@ test('a machine that cannot be cleaned holds its cluster until a person skips it
   await annotate(api, { 'hub.skerry.io/skip': 'Clean@10.0.0.2,Forget' })
   await untilGone(api)
   assert.equal(world.done.at(-1), 'Forget')
+})
+
+test('a Secret may go when its cluster is Ready, and is named when a machine is needed again', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  const edges = api.resource(edgeClusterResource)
+  const secrets = api.resource(resources.secrets)
+  const login = { namespace: 'default', name: 'ssh' }
+  await edges.create(edgeOf(), soon())
+  await untilPhase(api, 'Ready')
+  await secrets.delete(login, soon())
+  const patch = { spec: { displayName: 'Branch 7' } }
+  const { metadata } = await edges.patch({ ...key, type: 'merge', patch }, soon())
+  const isSeen = (found: EdgeCluster | undefined): boolean =>
+    found?.status?.observedGeneration === metadata.generation
+  const seen = await untilObject(api, { resource: edgeClusterResource, key }, isSeen, soon())
+  assert.equal(seen?.status?.phase, 'Ready')
+  await edges.delete(key, soon())
+  const failed = await untilPhase(api, 'Failed')
+  assert.match(JSON.stringify(failed?.status?.conditions), /there is no Secret ssh; create it/)
+  await secrets.create(secretOf(), soon())
+  await annotate(api, { 'hub.skerry.io/retry': '*' })
+  await untilGone(api)
 })
 
 test('an unknown host key waits for a person, whose acceptance is kept and whose annotation goes', async () => {
