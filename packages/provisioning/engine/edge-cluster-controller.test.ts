@@ -32,6 +32,8 @@ interface World {
   /** The names of steps with their machines, as they were done. */
   readonly done: string[]
   readonly unreachable: Set<string>
+  /** The text that each machine prints in each step. */
+  prints: string
 }
 
 function shellOf(): Shell {
@@ -53,7 +55,7 @@ function tables(world: World): Record<'steps' | 'departure' | 'removal', Step[]>
     name,
     place: 'machines',
     async act({ machine, print }) {
-      print(`the password is ${password}`)
+      print(world.prints)
       world.done.push(`${name}@${machine.address}`)
       return 'done'
     },
@@ -148,7 +150,11 @@ const annotate = (
 const untilGone = (api: Api): Promise<EdgeCluster | undefined> =>
   untilObject(api, { resource: edgeClusterResource, key }, (found) => found === undefined, soon())
 
-const worldOf = (): World => ({ done: [], unreachable: new Set() })
+const worldOf = (): World => ({
+  done: [],
+  unreachable: new Set(),
+  prints: `the password is ${password}`,
+})
 
 test('a cluster is made, holds its finalizer, shows no password, and is taken away', async () => {
   const world = worldOf()
@@ -224,6 +230,23 @@ test('a Secret may go when its cluster is Ready, and is named when a machine is 
   await secrets.create(secretOf(), soon())
   await annotate(api, { 'hub.skerry.io/retry': '*' })
   await untilGone(api)
+})
+
+test('the login of a proxy is in no log, though none of the steps that run has read it', async () => {
+  const world = worldOf()
+  world.prints = 'http_proxy=http://olga%40shop:s3cret%20word@proxy.example:3128, s3cret word'
+  await using scene = await start(world)
+  const { api } = scene
+  const data = { username: btoa('olga@shop'), password: btoa('s3cret word\n') }
+  const login = { ...secretOf(), metadata: { ...key, name: 'proxy' }, data }
+  await api.resource(resources.secrets).create(login, soon())
+  const proxy = { httpProxy: 'http://proxy.example:3128', credentials: { name: 'proxy' } }
+  await api.resource(edgeClusterResource).create(edgeOf({ proxy }), soon())
+  const made = await untilPhase(api, 'Ready')
+  const { items } = await api.resource(resources.configMaps).list({ namespace: 'default' }, soon())
+  const text = JSON.stringify([made, items])
+  assert.match(text, /http_proxy=http:\/\/\[redacted\]:\[redacted\]@proxy\.example/)
+  assert.doesNotMatch(text, /s3cret|olga%40/)
 })
 
 test('an unknown host key waits for a person, whose acceptance is kept and whose annotation goes', async () => {
