@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import type { ProgramFiles } from '@skerry/provisioning'
 import { programForMachines } from './program-for-machines.ts'
 
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
@@ -41,6 +42,27 @@ test('a given executable is named after its content', async () => {
     assert.deepEqual(one.files, [{ from: path, to: 'skerry', mode: 0o755 }])
     assert.notEqual(one.version, two.version)
     assert.match(one.launcher('/usr/local/lib/x'), /\nexec \/usr\/local\/lib\/x\/skerry "\$@"\n$/)
+  })
+})
+
+test('an upgrade on the same engine brings a machine another archive, and no other engine', async () => {
+  await withDirectory(async (directory) => {
+    const versions: ProgramFiles[] = []
+    for (const text of ['one', 'two']) {
+      const bundle = join(directory, text)
+      await mkdir(join(bundle, 'chunks'), { recursive: true })
+      await mkdir(join(bundle, 'engine-flags'))
+      await writeFile(join(bundle, 'skerry.mjs'), text)
+      const archiveDirectory = join(directory, 'archives')
+      const options = { archiveDirectory, bundleDirectory: bundle, role: 'hub' as const }
+      versions.push(await programForMachines(own, options, soon()))
+    }
+    const [one, two] = versions
+    assert.notEqual(one?.version, two?.version)
+    assert.notEqual(one?.archive, two?.archive)
+    // It lies next to the directories of all versions, so a machine that has it is not sent it again.
+    assert.match(one?.files[0]?.to ?? '', /^\.\.\/node-[^/]+$/)
+    assert.deepEqual(one?.files, two?.files)
   })
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isStatusError } from '@skerry/api'
+import { isStatusError, type Secret } from '@skerry/api'
 import { linkedSignal, runAll, silentLogger, systemClock, systemRandom } from '@skerry/base'
 import {
   createCluster,
@@ -32,6 +32,8 @@ interface World {
   /** The names of steps with their machines, as they were done. */
   readonly done: string[]
   readonly unreachable: Set<string>
+  /** The text that each machine prints in each step. */
+  prints: string
 }
 
 function shellOf(): Shell {
@@ -53,7 +55,7 @@ function tables(world: World): Record<'steps' | 'departure' | 'removal', Step[]>
     name,
     place: 'machines',
     async act({ machine, print }) {
-      print(`the password is ${password}`)
+      print(world.prints)
       world.done.push(`${name}@${machine.address}`)
       return 'done'
     },
@@ -77,16 +79,20 @@ function tables(world: World): Record<'steps' | 'departure' | 'removal', Step[]>
   }
 }
 
+const secretOf = (): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { ...key, name: 'ssh' },
+  data: { password: btoa(password) },
+})
+
 /** An API server with the kind, a Secret, and the controller on it until it is disposed of. */
 async function start(world: World): Promise<{ readonly api: Api } & AsyncDisposable> {
   const kinds = await builtinKinds()
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] }))
   const api = createCluster(server.transport, deps)
-  const secret = { metadata: { ...key, name: 'ssh' }, data: { password: btoa(password) } }
-  await api
-    .resource(resources.secrets)
-    .create({ apiVersion: 'v1', kind: 'Secret', ...secret }, soon())
+  await api.resource(resources.secrets).create(secretOf(), soon())
   const informers = createInformerSet(api, deps)
   const events = createEventSink(api, deps)
   const stop = linkedSignal(soon())
@@ -144,7 +150,11 @@ const annotate = (
 const untilGone = (api: Api): Promise<EdgeCluster | undefined> =>
   untilObject(api, { resource: edgeClusterResource, key }, (found) => found === undefined, soon())
 
-const worldOf = (): World => ({ done: [], unreachable: new Set() })
+const worldOf = (): World => ({
+  done: [],
+  unreachable: new Set(),
+  prints: `the password is ${password}`,
+})
 
 test('a cluster is made, holds its finalizer, shows no password, and is taken away', async () => {
   const world = worldOf()
@@ -196,6 +206,47 @@ test('a machine that cannot be cleaned holds its cluster until a person skips it
   await annotate(api, { 'hub.skerry.io/skip': 'Clean@10.0.0.2,Forget' })
   await untilGone(api)
   assert.equal(world.done.at(-1), 'Forget')
+})
+
+test('a Secret may go when its cluster is Ready, and is named when a machine is needed again', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api } = scene
+  const edges = api.resource(edgeClusterResource)
+  const secrets = api.resource(resources.secrets)
+  const login = { namespace: 'default', name: 'ssh' }
+  await edges.create(edgeOf(), soon())
+  await untilPhase(api, 'Ready')
+  await secrets.delete(login, soon())
+  const patch = { spec: { displayName: 'Branch 7' } }
+  const { metadata } = await edges.patch({ ...key, type: 'merge', patch }, soon())
+  const isSeen = (found: EdgeCluster | undefined): boolean =>
+    found?.status?.observedGeneration === metadata.generation
+  const seen = await untilObject(api, { resource: edgeClusterResource, key }, isSeen, soon())
+  assert.equal(seen?.status?.phase, 'Ready')
+  await edges.delete(key, soon())
+  const failed = await untilPhase(api, 'Failed')
+  assert.match(JSON.stringify(failed?.status?.conditions), /there is no Secret ssh; create it/)
+  await secrets.create(secretOf(), soon())
+  await annotate(api, { 'hub.skerry.io/retry': '*' })
+  await untilGone(api)
+})
+
+test('the login of a proxy is in no log, though none of the steps that run has read it', async () => {
+  const world = worldOf()
+  world.prints = 'http_proxy=http://olga%40shop:s3cret%20word@proxy.example:3128, s3cret word'
+  await using scene = await start(world)
+  const { api } = scene
+  const data = { username: btoa('olga@shop'), password: btoa('s3cret word\n') }
+  const login = { ...secretOf(), metadata: { ...key, name: 'proxy' }, data }
+  await api.resource(resources.secrets).create(login, soon())
+  const proxy = { httpProxy: 'http://proxy.example:3128', credentials: { name: 'proxy' } }
+  await api.resource(edgeClusterResource).create(edgeOf({ proxy }), soon())
+  const made = await untilPhase(api, 'Ready')
+  const { items } = await api.resource(resources.configMaps).list({ namespace: 'default' }, soon())
+  const text = JSON.stringify([made, items])
+  assert.match(text, /http_proxy=http:\/\/\[redacted\]:\[redacted\]@proxy\.example/)
+  assert.doesNotMatch(text, /s3cret|olga%40/)
 })
 
 test('an unknown host key waits for a person, whose acceptance is kept and whose annotation goes', async () => {

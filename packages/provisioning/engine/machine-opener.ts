@@ -5,6 +5,7 @@ import type { JumpHost } from '../kind/block-way.ts'
 import { type EdgeCluster, clusterNameOfEdge } from '../kind/edge-cluster.ts'
 import { jumpText } from '../kind/edge-cluster-ways.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import { proxySecrets } from '../ensure/proxy.ts'
 import { loginOf, secretsOf, type LoginPlace } from '../shell/login-of-secret.ts'
 import { ShellError, type Login, type OpenShell, type Shell } from '../contract/shell.ts'
 import type { HubSide } from '../contract/step.ts'
@@ -35,6 +36,7 @@ export class MachineOpener implements AsyncDisposable {
 
   async open(machine: PlannedMachine, signal: AbortSignal): Promise<Shell> {
     const { book, edge, openShell } = this.#deps
+    await concealProxy(this.#deps, signal)
     const login = await loginFor(machine, this.#deps, signal)
     const way = await this.#wayTo(machine, signal)
     const { address, role, block } = machine
@@ -121,6 +123,23 @@ async function loginFor(
   const login = loginOf(place, secret)
   redactor.add(secretsOf(login))
   return login
+}
+
+/** Any step may print the login of the proxy, also long after the one that wrote it, when this hub has not read it yet. */
+async function concealProxy(
+  { edge, context, redactor }: MachineOpenerDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = edge.spec.proxy?.credentials?.name
+  if (name === undefined) return
+  const namespace = edge.metadata.namespace ?? ''
+  const secrets = context.cluster.resource(resources.secrets)
+  const secret: Secret | undefined = await ifThere(secrets.get({ namespace, name }, signal))
+  const value = (key: string): string =>
+    Buffer.from(secret?.data?.[key] ?? '', 'base64')
+      .toString('utf8')
+      .replace(/\r?\n$/, '')
+  redactor.add(proxySecrets({ username: value('username'), password: value('password') }))
 }
 
 type KeyRules = Pick<JumpHost, 'hostKeys' | 'acceptNewHostKeys'>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLogger, simulatedClock, systemRandom } from '@skerry/base'
+import { silentLogger, simulatedClock, systemRandom, type Random } from '@skerry/base'
 import type { EdgeCluster, EdgeClusterStatus, StepStatus } from '../kind/edge-cluster.ts'
 import { machinesOf } from '../kind/machine-addresses.ts'
 import { ShellError, type Shell } from '../contract/shell.ts'
@@ -67,6 +67,7 @@ interface Round {
   readonly isHeld?: () => boolean
   readonly signal?: AbortSignal
   readonly open?: () => Promise<Shell>
+  readonly random?: Random
   readonly spec?: Partial<EdgeCluster['spec']>
 }
 
@@ -95,7 +96,7 @@ async function round(world: World, steps: readonly Step[], options: Round): Prom
       ...parts,
       redactor: new Redactor(),
       clock: options.clock,
-      random: systemRandom,
+      random: options.random ?? systemRandom,
       log: silentLogger,
       keepLog,
       isHeld: options.isHeld ?? (() => false),
@@ -200,6 +201,23 @@ test('a step that fails is tried again later and later, up to the limit, and sto
   assert.equal(stateOf(world, 'Join@b')?.state, 'Done')
   assert.equal(stateOf(world, 'Join@a')?.state, 'Waiting')
   assert.equal(world.logs.filter((text) => text.includes('no space')).length, 3)
+})
+
+test('machines that fail together are not tried again together', async () => {
+  const world = worldOf()
+  const clock = simulatedClock(0)
+  const shares = [0, 0.999]
+  const random = { ...systemRandom, next: () => shares.shift() ?? 0 }
+  const steps = stepsThat(async (context, name) => {
+    if (name === 'Install' && context.machine.address !== 'm') throw new Error('no space')
+    return doing(world)(context, name)
+  })
+  await round(world, steps, { clock, random })
+  const waits = ['a', 'b'].map((address) => {
+    const { nextTime = '' } = stateOf(world, `Install@${address}`) ?? {}
+    return Date.parse(nextTime)
+  })
+  assert.deepEqual(waits, [2_000, 3_000])
 })
 
 const final: readonly [string, Error][] = [

@@ -36,9 +36,7 @@ export function proxyTexts(
 ): ProxyTexts {
   const { proxy } = edge.spec
   if (proxy === undefined) return { environment: head, apt: aptHead }
-  if (login !== undefined) {
-    conceal([login.password, encoded(login.password), encoded(login.username)])
-  }
+  if (login !== undefined) conceal(proxySecrets(login))
   const http = proxy.httpProxy && withLogin(proxy.httpProxy, login)
   const https = proxy.httpsProxy && withLogin(proxy.httpsProxy, login)
   const noProxy = noProxyOf(edge, machines).join(',')
@@ -53,6 +51,11 @@ export function proxyTexts(
     ...(https === undefined ? [] : [`Acquire::https::Proxy "${https}";`]),
   ]
   return { environment: textOf(head, lines), apt: textOf(aptHead, apt) }
+}
+
+/** Returns the parts of a login that may appear in no log, condition or message, also as a URL spells them. */
+export function proxySecrets({ username, password }: ProxyLogin): string[] {
+  return [password, encoded(password), encoded(username)]
 }
 
 const head = '# Written by skerry: the environment of the units.\n'

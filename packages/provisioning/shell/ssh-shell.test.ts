@@ -125,6 +125,29 @@ describe('over a real sshd', { skip, timeout: 200_000 }, () => {
     assert.equal(await machine.ask(scratch), '')
   })
 
+  test('a user whose sudo asks for nothing logs in by a key with a passphrase, and a wrong one is named', async () => {
+    const [rule, file] = ['/etc/sudoers.d/keeper', '/root/login']
+    const make = [
+      `ssh-keygen -q -t ed25519 -N 'correct horse' -f ${file}`,
+      `install -D -o keeper -m 600 ${file}.pub /home/keeper/.ssh/authorized_keys`,
+      `echo 'keeper ALL=(ALL) NOPASSWD: ALL' >${rule}`,
+    ]
+    await machine.ask(['sh', '-c', make.join(' && ')])
+    try {
+      const login = { user: 'keeper', privateKey: await machine.ask(['cat', file]) }
+      await using subject = await openAs({ ...login, passphrase: 'correct horse' })
+      assert.equal((await subject.shell.run(['id', '-u'])).stdout, '0\n')
+      await assert.rejects(openAs({ ...login, passphrase: 'wrong' }), (error) => {
+        assert.ok(error instanceof ShellError)
+        assert.equal(error.fault, 'login')
+        assert.match(error.message, /its passphrase is wrong; correct the Secret$/)
+        return true
+      })
+    } finally {
+      await machine.ask(['rm', '-r', rule, file, `${file}.pub`, '/home/keeper/.ssh'])
+    }
+  })
+
   test('a login whose start-up file prints something fails with its name', async () => {
     const config = '/etc/ssh/sshd_config'
     await machine.ask(['sed', '-i.before', '1i echo welcome', '/root/.bashrc'])
