@@ -23,6 +23,8 @@ export const nodeApiBounds = Object.freeze({
   localApi: Object.freeze({
     requestsMax: 1_000,
     requestsPerAddressMax: 200,
+    /** A client needs a connection for each watch over HTTP/1.1. */
+    connectionsPerAddressMax: 256,
   }),
   link: Object.freeze({
     /** The interval of probes while nothing else shows that the control plane answers. */
@@ -96,6 +98,8 @@ export const nodeApiBounds = Object.freeze({
     refusedMs: 10_000,
     /** The interval at which remembered rights are checked while the control plane answers. */
     checkMs: 300_000,
+    /** Rights that are asked for in advance, for accounts of pods on the node. */
+    inAdvanceMax: 500,
     /** Questions at once. */
     checksAtOnce: 4,
   }),
