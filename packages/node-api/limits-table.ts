@@ -52,6 +52,8 @@ export const nodeApiBounds = Object.freeze({
     /** Questions to the control plane whose only purpose is to remember who may read what. */
     remembersAtOnceMax: 16,
     rememberMs: 10_000,
+    /** A read that has waited for so long makes the node probe the control plane. */
+    suspectMs: 2_000,
   }),
   copySet: Object.freeze({
     /** Copies at once. The one that was used longest ago goes first, but none that an operator named, and none with watches. */

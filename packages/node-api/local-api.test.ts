@@ -345,3 +345,16 @@ test('informers of client-node go on through a cut without an error', async () =
   assert.equal(lists, 1)
   await informer.stop()
 })
+
+test('a link that swallows everything is noticed by the first read, which is answered', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  await scene.ask(token, { path: maps })
+  assert.equal((await scene.ask(token, { path: `${maps}/a` })).status, 200)
+  scene.link.swallow()
+  const answer = await scene.ask(token, { path: `${maps}/a` })
+  assert.equal(answer.body.data?.color, 'red', answer.text)
+  assert.equal((await scene.ask(token, { path: maps })).body.items?.length, 1)
+})

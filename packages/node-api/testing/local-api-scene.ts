@@ -194,6 +194,7 @@ class TestLink implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
   readonly #target: number
   #port = 0
+  #swallows = false
 
   constructor(target: number) {
     this.#target = target
@@ -215,6 +216,12 @@ class TestLink implements AsyncDisposable {
     await closed
   }
 
+  /** From now on, the link swallows every byte, and nobody is told. */
+  swallow(): void {
+    this.#swallows = true
+    for (const socket of this.#sockets) socket.unpipe().resume()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#server.listening) await this.cut()
   }
@@ -230,6 +237,7 @@ class TestLink implements AsyncDisposable {
         onward.destroy()
       })
     }
+    if (this.#swallows) return
     socket.pipe(onward)
     onward.pipe(socket)
   }
