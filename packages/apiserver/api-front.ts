@@ -4,6 +4,7 @@ import { StatusError } from '@skerry/api'
 import type { ApiAnswer, ApiRequest, ClientConnection } from './contract/exchange.ts'
 import { toStatusError, tooManyRequests } from './contract/status-answer.ts'
 import { errorAnswer } from './handlers/error-answer.ts'
+import { ConnectionsPerAddress } from './http/connections-per-address.ts'
 import { createHttpServer, type TlsFiles } from './http/http-server.ts'
 import { UnreadBytes } from './http/unread-bytes.ts'
 import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
@@ -16,6 +17,7 @@ export interface ApiFrontOptions {
   readonly requestsPerAddressMax: number
   /** Those of all addresses. */
   readonly requestsMax: number
+  readonly connectionsPerAddressMax: number
 }
 
 export interface ApiFrontHandler {
@@ -47,6 +49,7 @@ export function createApiFront(
   const { log } = deps
   return createHttpServer({
     tls: options.tls,
+    connections: new ConnectionsPerAddress(options.connectionsPerAddressMax),
     limits,
     unread,
     ...deps,

@@ -23,6 +23,8 @@ export const nodeApiBounds = Object.freeze({
   localApi: Object.freeze({
     requestsMax: 1_000,
     requestsPerAddressMax: 200,
+    /** A client needs a connection for each watch over HTTP/1.1. */
+    connectionsPerAddressMax: 256,
   }),
   link: Object.freeze({
     /** The interval of probes while nothing else shows that the control plane answers. */
@@ -50,6 +52,8 @@ export const nodeApiBounds = Object.freeze({
     /** Questions to the control plane whose only purpose is to remember who may read what. */
     remembersAtOnceMax: 16,
     rememberMs: 10_000,
+    /** A read that has waited for so long makes the node probe the control plane. */
+    suspectMs: 2_000,
   }),
   copySet: Object.freeze({
     /** Copies at once. The one that was used longest ago goes first, but none that an operator named, and none with watches. */
@@ -96,6 +100,8 @@ export const nodeApiBounds = Object.freeze({
     refusedMs: 10_000,
     /** The interval at which remembered rights are checked while the control plane answers. */
     checkMs: 300_000,
+    /** Rights that are asked for in advance, for accounts of pods on the node. */
+    inAdvanceMax: 500,
     /** Questions at once. */
     checksAtOnce: 4,
   }),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { open, readdir } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node'
 import { errorLogger, until, watchApi } from '@skerry/testing'
 import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, createInformer, resources } from '@skerry/client'
@@ -143,7 +145,7 @@ test('readers of one resource share one watch of the control plane', async () =>
   const tokens = [await scene.account('one', readMaps), await scene.account('two', readMaps)]
   await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
   await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
-  const before = await watchesOfSite(scene)
+  const before = await countOfSite(scene, 'WATCH', 'configmaps')
   const stop = new AbortController()
   const seen: string[] = []
   const watching = tokens.flatMap((token) =>
@@ -158,15 +160,16 @@ test('readers of one resource share one watch of the control plane', async () =>
   await until(() => seen.length === 4)
   await scene.admin({ method: 'POST', path: maps, body: map('b', 'blue') })
   await until(() => seen.length === 8)
-  assert.equal((await watchesOfSite(scene)) - before, 1)
+  assert.equal((await countOfSite(scene, 'WATCH', 'configmaps')) - before, 1)
   stop.abort(new Error('the test is over'))
   await Promise.all(watching)
 })
 
-/** Counts the watches of ConfigMaps that the site has answered. */
-async function watchesOfSite(scene: LocalApiScene): Promise<number> {
+/** Counts the requests that the site has answered. */
+async function countOfSite(scene: LocalApiScene, verb: string, resource: string): Promise<number> {
   const { text } = await scene.admin({ path: '/metrics' })
-  const lines = text.split('\n').filter((line) => /verb="WATCH".*resource="configmaps"/.test(line))
+  const wanted = new RegExp(`^apiserver_request_total.*verb="${verb}".*resource="${resource}"`)
+  const lines = text.split('\n').filter((line) => wanted.test(line))
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
@@ -270,5 +273,101 @@ test('a pod has a bounded number of open requests, and is answered again when th
   const refused = answers.filter(({ status }) => status === 429)
   assert.ok(refused.length >= 20, `${refused.length} were refused`)
   stop.abort(new Error('the flood is over'))
-  await until(async () => (await scene.ask(token, { path: maps })).status === 200)
+  const silent = Array.from({ length: 300 }, () =>
+    connect(Number(new URL(scene.url).port), '127.0.0.1'),
+  )
+  const closed = new Set<Socket>()
+  for (const socket of silent) {
+    socket.on('error', () => undefined).on('close', () => closed.add(socket))
+  }
+  await until(() => closed.size >= 44)
+  for (const socket of silent) socket.destroy()
+  const ask = async () => (await scene.ask(token, { path: maps })).status
+  await until(() =>
+    ask().then(
+      (status) => status === 200,
+      () => false,
+    ),
+  )
+})
+
+test('a copy that an operator named answers a pod that never asked before', async () => {
+  const kept = [{ group: '', resource: 'configmaps', namespace: 'shop' }]
+  const accounts = [{ namespace: 'shop', name: 'app' }]
+  await using scene = await LocalApiScene.start({ log, kept, accounts, isStarted: false })
+  const app = await scene.account('app', readMaps)
+  const other = await scene.account('other', readMaps)
+  const node = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:node:n1' }
+  await scene.admin({
+    method: 'POST',
+    path: '/apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings',
+    body: {
+      metadata: { name: 'node' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'app' },
+      subjects: [node],
+    },
+  })
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await scene.startNode()
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  // The keys of tokens come with the first reader.
+  await scene.ask(other, { path: `${maps}/a` })
+  await until(async () => (await countOfSite(scene, 'WATCH', 'configmaps')) >= 1)
+  await until(async () => (await countOfSite(scene, 'CREATE', 'subjectaccessreviews')) >= 3)
+  await scene.ask(other, { path: `${maps}/a` })
+  await scene.cut()
+  assert.equal((await scene.ask(app, { path: maps })).body.items?.length, 1)
+  assert.equal((await scene.ask(app, { path: `${maps}/a` })).body.data?.color, 'red')
+  assert.equal((await scene.ask(other, { path: maps })).status, 503)
+})
+
+test('informers of client-node go on through a cut without an error', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  const config = new KubeConfig()
+  const caData = Buffer.from(scene.site.credentials.ca).toString('base64')
+  config.loadFromClusterAndUser(
+    { name: 'node', server: scene.url, caData, skipTLSVerify: false },
+    { name: 'app', token },
+  )
+  const core = config.makeApiClient(CoreV1Api)
+  let lists = 0
+  const list = () => {
+    lists += 1
+    return core.listNamespacedConfigMap({ namespace: 'shop' })
+  }
+  const informer = makeInformer<V1ConfigMap>(config, maps, list)
+  const faults: unknown[] = []
+  informer.on('error', (fault) => void faults.push(fault))
+  await informer.start()
+  const names = (): string =>
+    informer
+      .list()
+      .map(({ metadata }) => metadata?.name)
+      .join()
+  await until(() => names() === 'a')
+  await scene.cut()
+  await scene.admin({ method: 'POST', path: maps, body: map('b', 'blue') })
+  await scene.admin({ method: 'DELETE', path: `${maps}/a` })
+  assert.equal(names(), 'a')
+  await scene.restore()
+  await until(() => names() === 'b')
+  assert.deepEqual(faults, [])
+  assert.equal(lists, 1)
+  await informer.stop()
+})
+
+test('a link that swallows everything is noticed by the first read, which is answered', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  await scene.ask(token, { path: maps })
+  assert.equal((await scene.ask(token, { path: `${maps}/a` })).status, 200)
+  scene.link.swallow()
+  const answer = await scene.ask(token, { path: `${maps}/a` })
+  assert.equal(answer.body.data?.color, 'red', answer.text)
+  assert.equal((await scene.ask(token, { path: maps })).body.items?.length, 1)
 })

@@ -5,6 +5,7 @@ import { createCluster, type CredentialSource, type HttpsTransport } from '@sker
 import { builtinKinds } from '@skerry/kinds'
 import { Identities, type BoundPod } from './access/identities.ts'
 import { Rights } from './access/rights.ts'
+import { rightsInAdvance, type PodAccount } from './access/rights-in-advance.ts'
 import { KeptAnswers } from './answers/kept-answers.ts'
 import { NodeAnswers } from './answers/node-answers.ts'
 import { CopyFile } from './copies/copy-file.ts'
@@ -39,6 +40,8 @@ export interface LocalApiDeps {
   readonly controlPlane: ControlPlane
   /** Returns true if this pod is on the node. */
   readonly hasPod: (pod: BoundPod) => boolean
+  /** Returns the accounts of the pods on the node. */
+  readonly accounts: () => readonly PodAccount[]
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -67,7 +70,8 @@ export async function createLocalApi(
   const cluster = createCluster(asNode, { clock, log, userAgent: options.userAgent })
   const link = new Link(anonymous, { clock, log })
   const passOn = stack.use(new PassOn(controlPlane, clock))
-  const known = { ...deps, ...options, file, link, cluster, anonymous }
+  const inAdvance = () => rightsInAdvance(options.kept, deps.accounts())
+  const known = { ...deps, ...options, file, link, cluster, anonymous, inAdvance }
   const identities = new Identities(known)
   const rights = new Rights(known)
   const front: ApiFront = createApiFront(

@@ -56,6 +56,11 @@ export async function serveLocalApi(
             ? identity.servers.transport({ certificateAuthority: authorityPem, credentials })
             : identity.open(),
       },
+      accounts: () =>
+        pods.list().map(({ metadata: { namespace = '' }, spec }) => ({
+          namespace,
+          name: spec?.serviceAccountName || 'default',
+        })),
       hasPod: ({ namespace, name, uid }) => pods.find(namespace, name)?.metadata.uid === uid,
     },
     signal,

@@ -17,6 +17,7 @@ import {
 import { apiServerBounds, type ApiServerLimits } from '../limits-table.ts'
 import { awaitHello } from './await-hello.ts'
 import { announced, answerHead, writableHeaders } from './answer-head.ts'
+import type { ConnectionsPerAddress } from './connections-per-address.ts'
 import { http1Headers, http2Headers, pairs } from './header-records.ts'
 import { closeUnused, closeWhenIdle } from './idle-connections.ts'
 import { OutputTurns } from './output-turns.ts'
@@ -52,6 +53,8 @@ export interface HttpServerOptions {
   readonly onBytes?: OutputDeps['onBytes']
   /** The proxies whose connections begin with a PROXY header. If omitted, there are none. */
   readonly proxies?: TrustedProxies | undefined
+  /** Bounds the connections of an address. If omitted, only handshakes and idle time have bounds. */
+  readonly connections?: ConnectionsPerAddress
   /** Never rejects: errors are answers. */
   readonly onRequest: (request: ApiRequest) => Promise<ApiAnswer>
   readonly onUpgrade: (request: ApiRequest, client: ClientConnection) => Promise<void>
@@ -173,10 +176,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 /** Determines a connection's address: its socket's, or the one that a trusted proxy names. */
 function whenKnown(
   socket: Socket,
-  { proxies, limits, clock, log }: HttpServerOptions,
+  { proxies, connections, limits, clock, log }: HttpServerOptions,
   quiet: (error: Error) => void,
   onKnown: (address: string, takenFrom?: string) => void,
 ): void {
+  if (connections?.take(socket) === false) return void socket.destroy()
   const { remoteAddress = '' } = socket
   if (proxies?.has(remoteAddress) !== true) return onKnown(remoteAddress)
   socket.on('error', quiet)

@@ -1,11 +1,19 @@
 import type { SubjectAccessReview } from '@skerry/api'
 import type { UserInfo } from '@skerry/apiserver'
-import { RecentMap, asError, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  RecentMap,
+  asError,
+  createWakeFlag,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { resources, type ClusterClient } from '@skerry/client'
 import type { CopyFile } from '../copies/copy-file.ts'
 import type { Link } from '../link/link.ts'
 import { nodeApiBounds } from '../limits-table.ts'
 import { parseRightKey, rightKey, sufficientRights, type AskedRight } from './asked-right.ts'
+import type { UserAndRight } from './rights-in-advance.ts'
 
 const { allowedMs, refusedMs, checkMs, checksAtOnce } = nodeApiBounds.rights
 const { rightsMax } = nodeApiBounds.copyFile
@@ -15,6 +23,8 @@ export interface RightsDeps {
   readonly cluster: ClusterClient
   readonly file: CopyFile
   readonly link: Link
+  /** Returns what readers may need although they have not asked yet. */
+  readonly inAdvance: () => readonly UserAndRight[]
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -93,14 +103,20 @@ export class Rights {
 
   /** Checks the remembered rights from time to time while the control plane answers. */
   async run(signal: AbortSignal): Promise<never> {
-    const { clock, random, link, log } = this.#deps
+    const { clock, random, link, log, inAdvance } = this.#deps
+    const wake = createWakeFlag()
+    using _changes = link.onChange((isUp) => {
+      if (isUp) wake.raise()
+    })
     for (;;) {
-      await clock.sleep(checkMs * (0.9 + 0.2 * random.next()), signal)
-      const keys = [...this.#confirmed].map(([key]) => key)
-      for (let at = 0; at < keys.length && link.isUp; at += checksAtOnce) {
-        const part = keys.slice(at, at + checksAtOnce)
+      using _timer = clock.setTimer(checkMs * (0.9 + 0.2 * random.next()), wake.raise)
+      await wake.wait(signal)
+      const known = [...this.#confirmed].map(([key, user]) => ({ user, right: parseRightKey(key) }))
+      const all = [...known, ...inAdvance()]
+      for (let at = 0; at < all.length && link.isUp; at += checksAtOnce) {
+        const part = all.slice(at, at + checksAtOnce)
         try {
-          await Promise.all(part.map((key) => this.#check(key, signal)))
+          await Promise.all(part.map((each) => this.#check(each, signal)))
         } catch (error) {
           signal.throwIfAborted()
           log.debug('Rights not checked', { error: asError(error) })
@@ -111,11 +127,9 @@ export class Rights {
     }
   }
 
-  async #check(key: string, signal: AbortSignal): Promise<void> {
-    const user = this.#confirmed.get(key)
-    if (!user) return
-    const right = parseRightKey(key)
-    if (!(await this.#ask(user, right, signal))) this.refuse(user, right)
+  async #check({ user, right }: UserAndRight, signal: AbortSignal): Promise<void> {
+    if (await this.#ask(user, right, signal)) this.confirm(user, right)
+    else this.refuse(user, right)
   }
 
   async #ask(user: UserInfo, right: AskedRight, signal: AbortSignal): Promise<boolean> {

@@ -10,7 +10,7 @@ import {
   type UpgradeSocket,
   type UserInfo,
 } from '@skerry/apiserver'
-import { asError, withTimeout, type Clock, type Logger } from '@skerry/base'
+import { asError, whenAborted, withTimeout, type Clock, type Logger } from '@skerry/base'
 import { askedRight, type AskedRight } from '../access/asked-right.ts'
 import type { Identities } from '../access/identities.ts'
 import type { Rights } from '../access/rights.ts'
@@ -25,7 +25,7 @@ import { askedText, awayRefusal } from './away-refusals.ts'
 import { documentKey, singleKey, type KeptAnswers } from './kept-answers.ts'
 import { copyUse, isRead, watchFrom } from './plan-way.ts'
 
-const { remembersAtOnceMax, rememberMs } = nodeApiBounds.nodeAnswers
+const { remembersAtOnceMax, rememberMs, suspectMs } = nodeApiBounds.nodeAnswers
 
 const forever = new AbortController().signal
 
@@ -112,16 +112,29 @@ export class NodeAnswers {
   }
 
   async #passed({ request, info, token }: Asked): Promise<ApiAnswer> {
-    const { passOn, link, kept } = this.#deps
+    const { link, kept } = this.#deps
     const keeps = token !== undefined && kept.keeps(info)
     const { 'accept-encoding': _, ...plain } = request.headers
     const sent = keeps ? { ...request, headers: plain } : request
-    const answer = await passOn.ask(sent, isLasting(info))
+    const answer = await this.#asked(sent, info)
     link.answered()
     if (token === undefined || !isRead(info)) return answer
     if (answer.status === 200 || answer.status === 403)
       this.#remember({ info, token }, answer.status)
     return keeps ? kept.keep(answer, info, request.headers['accept'] ?? '') : answer
+  }
+
+  /** A read does not wait for an answer from a link that turns out to be lost: this node answers it. */
+  async #asked(request: ApiRequest, info: RequestInfo): Promise<ApiAnswer> {
+    const { passOn, link, clock } = this.#deps
+    if (!isRead(info)) return passOn.ask(request, isLasting(info))
+    const lost = new AbortController()
+    using _slow = clock.setTimer(suspectMs, () => link.suspect())
+    using _changes = link.onChange((isUp) => {
+      if (!isUp) lost.abort(new NoAnswerError('Cannot reach the control plane: it went away'))
+    })
+    const signal = AbortSignal.any([request.signal, lost.signal])
+    return await passOn.ask({ ...request, signal }, isLasting(info))
   }
 
   /** Remembers what the control plane allowed or refused, without a delay for the reader. */
@@ -209,7 +222,7 @@ export class NodeAnswers {
     const ended = new AbortController()
     const onEnd = (): void => ended.abort(new Error('the reader lost its right'))
     const held = this.#deps.rights.whileAllowed(user, right, onEnd)
-    request.signal.addEventListener('abort', () => held[Symbol.dispose](), { once: true })
+    whenAborted(request.signal, () => held[Symbol.dispose]())
     const signal = AbortSignal.any([request.signal, ended.signal])
     return copy.answer(request, { info, user, signal })
   }

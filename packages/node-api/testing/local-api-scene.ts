@@ -19,6 +19,10 @@ import type { KeptScope } from '../copies/kept-scope.ts'
 export interface SceneOptions {
   readonly log: Logger
   readonly kept?: readonly KeptScope[]
+  /** If false, the test starts the node. Default: true. */
+  readonly isStarted?: boolean
+  /** The accounts of the node's pods. */
+  readonly accounts?: readonly { namespace: string; name: string }[]
 }
 
 /** A site, a link, and a node with its own API. */
@@ -53,7 +57,7 @@ export class LocalApiScene implements AsyncDisposable {
     const directory = await mkdtemp(join(tmpdir(), 'skerry-node-api-'))
     stack.defer(() => rm(directory, { recursive: true, force: true }))
     const scene = new LocalApiScene({ site, link, directory }, options, stack.move())
-    await scene.startNode()
+    if (options.isStarted !== false) await scene.startNode()
     return scene
   }
 
@@ -82,6 +86,7 @@ export class LocalApiScene implements AsyncDisposable {
       },
       {
         controlPlane: { server: () => link.url, authorityPem: ca, open },
+        accounts: () => this.#options.accounts ?? [],
         hasPod: ({ namespace, name, uid }) => this.pods.has(`${namespace}/${name}/${uid}`),
         clock: systemClock,
         random: systemRandom,
@@ -204,6 +209,7 @@ class TestLink implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
   readonly #target: number
   #port = 0
+  #swallows = false
 
   constructor(target: number) {
     this.#target = target
@@ -225,6 +231,12 @@ class TestLink implements AsyncDisposable {
     await closed
   }
 
+  /** From now on, the link swallows every byte, and nobody is told. */
+  swallow(): void {
+    this.#swallows = true
+    for (const socket of this.#sockets) socket.unpipe().resume()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#server.listening) await this.cut()
   }
@@ -240,6 +252,7 @@ class TestLink implements AsyncDisposable {
         onward.destroy()
       })
     }
+    if (this.#swallows) return
     socket.pipe(onward)
     onward.pipe(socket)
   }
