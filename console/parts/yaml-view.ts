@@ -34,6 +34,8 @@ const look = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },
   '.cm-collapsedLines': { background: 'var(--hover)', color: 'var(--muted)' },
+  // Its own sign is in few fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯"' },
   '.cm-changedLine': { backgroundColor: 'color-mix(in srgb, var(--ok) 12%, transparent)' },
   '.cm-changedText': { background: 'color-mix(in srgb, var(--ok) 30%, transparent)' },
   '.cm-deletedChunk': { backgroundColor: 'color-mix(in srgb, var(--bad) 12%, transparent)' },

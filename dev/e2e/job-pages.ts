@@ -1,5 +1,5 @@
 /** Jobs on the pages of the console: the form, the machines, and what a person confirms. */
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { assertSound } from './console-scene.ts'
 import type { ConsoleTab } from './console-tab.ts'
 import type { EdgePlace } from './edge-pages.ts'
@@ -9,20 +9,25 @@ interface WantedJob extends EdgePlace {
   readonly work: 'upgrade' | 'configure' | 'pullImages'
   /** The texts of the form, by the names of its fields. */
   readonly fields: Readonly<Record<string, string>>
+  /** Chosen from lists, in the same way. */
+  readonly choices?: Readonly<Record<string, string>>
   readonly isConfirmed: boolean
 }
 
 /** Begins a job by its form. Resolves when its page is there. */
 export async function beginsJob({ browser, page }: ConsoleTab, wanted: WantedJob): Promise<void> {
-  const { namespace, name, job, work, fields, isConfirmed } = wanted
+  const { namespace, name, job, work, fields, choices = {}, isConfirmed } = wanted
   // The hub refuses values of fields while they are typed.
   browser.expect(/status of (403|422)/)
   await page.goto('/console/new-job')
-  await page.getByRole('combobox', { name: 'Work', exact: true }).selectOption(work)
+  const choice = (label: string): Locator =>
+    page.getByRole('combobox', { name: label, exact: true })
+  await choice('Work').selectOption(work)
   const all = { ...fields, 'Name of the job': job, Namespace: namespace }
   for (const [label, text] of Object.entries({ ...all, 'Edge clusters by name': name })) {
     await page.getByLabel(label, { exact: true }).fill(text)
   }
+  for (const [label, value] of Object.entries(choices)) await choice(label).selectOption(value)
   await page.getByLabel('Each machine waits until a person confirms').setChecked(isConfirmed)
   await page.getByText('The hub accepts this.').waitFor()
   browser.expect(undefined)

@@ -191,7 +191,7 @@ async function upgrades(all: Story): Promise<void> {
   )
 }
 
-async function pulls({ hub }: Story): Promise<void> {
+async function pulls({ hub, tab }: Story): Promise<void> {
   const script = join(import.meta.dirname, 'registry-process.ts')
   const words = ['basic', 'till', '', hub.host.address]
   const child = hub.host.start([process.execPath, script, ...words], {
@@ -207,9 +207,17 @@ async function pulls({ hub }: Story): Promise<void> {
   await hub.patchSpec({ registries: [{ host: 'registry.example', endpoints }] })
   await hub.untilPhase('Ready')
   const image = 'registry.example/test/app:v1'
-  const pull = ['pull-images', name, '--image', image, '--pull-secret', 'registry']
-  const made = await hub.skerry(...pull, '--wait', '-n', namespace)
-  assert.equal(made.exitCode, 0, made.stderr)
+  await beginsJob(tab, {
+    namespace,
+    name,
+    job: 'pull',
+    work: 'pullImages',
+    isConfirmed: true,
+    fields: { Images: image, 'Secret for the registries': 'registry' },
+  })
+  await untilMachine(tab.page, 'Waiting for you')
+  await tab.page.getByRole('button', { name: 'Confirm for 1' }).click()
+  await untilJobDone(tab)
   // Nothing else pulls it.
   await hub.applyToSite(`
 apiVersion: v1
@@ -254,10 +262,17 @@ async function addsName({ hub, machine, directory }: Story): Promise<void> {
   await hub.untilPhase('Ready')
 }
 
-async function configures({ hub, machine }: Story): Promise<void> {
-  const words = ['configure', 'edge-cluster', name, '--node-log-level', 'debug', '--wait']
-  const made = await hub.skerry(...words, '--namespace', namespace)
-  assert.equal(made.exitCode, 0, made.stderr)
+async function configures({ tab, machine }: Story): Promise<void> {
+  await beginsJob(tab, {
+    namespace,
+    name,
+    job: 'configure',
+    work: 'configure',
+    isConfirmed: false,
+    fields: {},
+    choices: { 'Log level of nodes': 'debug' },
+  })
+  await untilJobDone(tab)
   const pid = await machine.ask([
     'systemctl',
     'show',

@@ -58,12 +58,13 @@ const all: readonly Picture[] = [
   {
     name: 'clusters',
     path: '/console/clusters',
-    ready: (page) => page.getByRole('link', { name: 'tromso' }).waitFor(),
+    ready: (page) =>
+      page.getByRole('row').filter({ hasText: 'harbour' }).filter({ hasText: '%' }).waitFor(),
   },
   {
     name: 'cluster',
     path: '/console/clusters/edge',
-    ready: (page) => page.getByText('ClusterReady').waitFor(),
+    ready: (page) => page.getByText(/^[1-9]\d* \/ 110$/).waitFor(),
   },
   {
     name: 'workloads',

@@ -47,7 +47,7 @@ function factsOf(row: FleetRow, texts: ClusterTexts): Fact[] {
     { name: texts.memory, value: <ShareBar share={row.mem} /> },
     {
       name: texts.lastHeard,
-      value: <Age atMs={row.seen === undefined ? undefined : row.seen * 1_000} />,
+      value: <LastHeard row={row} />,
     },
     row.kind === undefined ? undefined : { name: texts.kind, value: texts.kinds[row.kind] },
     row.parent === undefined
@@ -61,6 +61,14 @@ function factsOf(row: FleetRow, texts: ClusterTexts): Fact[] {
     row.l === undefined ? undefined : { name: texts.labels, value: <LabelChips labels={row.l} /> },
   ]
   return facts.filter((fact) => fact !== undefined)
+}
+
+/** A row of a cluster that can be heard has no time of it, because it would change all the time. */
+function LastHeard({ row: { seen, tun, kind } }: { readonly row: FleetRow }) {
+  const texts = useTexts(both)
+  if (tun !== undefined) return texts.hearsNow
+  if (seen === undefined && kind === 'push') return '–'
+  return <Age atMs={seen === undefined ? undefined : seen * 1_000} />
 }
 
 interface ConditionsProps {
