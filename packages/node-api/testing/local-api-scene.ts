@@ -57,8 +57,13 @@ export class LocalApiScene implements AsyncDisposable {
     const directory = await mkdtemp(join(tmpdir(), 'skerry-node-api-'))
     stack.defer(() => rm(directory, { recursive: true, force: true }))
     const scene = new LocalApiScene({ site, link, directory }, options, stack.move())
-    if (options.isStarted !== false) await scene.startNode()
-    return scene
+    try {
+      if (options.isStarted !== false) await scene.startNode()
+      return scene
+    } catch (error) {
+      await scene[Symbol.asyncDispose]()
+      throw error
+    }
   }
 
   async startNode(): Promise<void> {
