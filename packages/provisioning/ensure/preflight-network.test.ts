@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EdgeClusterSpec, MachineRole } from '../kind/edge-cluster.ts'
 import { parseFacts } from './preflight-facts.ts'
 import { networkFindings } from './preflight-network.ts'
 
@@ -56,6 +57,39 @@ for (const [what, text, expected] of cases) {
     for (const [at, pattern] of expected.entries()) assert.match(found[at] ?? '', pattern)
   })
 }
+
+test('an interface that a machine lacks is named before anything is installed', () => {
+  const spec = { machines: [], networkInterface: 'eth1' }
+  const found = (text: string): string[] =>
+    networkFindings(parseFacts(text), { ...judged, edge: { spec } })
+  assert.deepEqual(found('link lo\nlink ens3\nlink eth1'), [])
+  assert.deepEqual(found('link lo\nlink ens3'), [
+    'it has no interface eth1, only ens3: correct spec.networkInterface',
+  ])
+})
+
+test('a virtual IP that no network of a master has is named before anything is installed', () => {
+  const networks =
+    'route eth0 00000000 00000000\nroute eth0 0000000A 00FFFFFF\nroute eth1 0001A8C0 00FFFFFF'
+  const found = (
+    address: string,
+    more: Partial<EdgeClusterSpec> = {},
+    role: MachineRole = 'Master',
+  ) => {
+    const highAvailability = { type: 'VirtualIP' as const, address }
+    const edge = { spec: { machines: [], highAvailability, ...more } }
+    return networkFindings(parseFacts(networks), { ...judged, edge, role })
+  }
+  assert.deepEqual(found('10.0.0.100'), [])
+  assert.deepEqual(found('192.168.1.9'), [])
+  const [finding = ''] = found('10.0.1.100')
+  assert.match(
+    finding,
+    /^none of its networks \(10\.0\.0\.0\/24, 192\.168\.1\.0\/24\) has .* 10\.0\.1\.100: /,
+  )
+  assert.equal(found('192.168.1.9', { networkInterface: 'eth0' }).length, 1)
+  assert.deepEqual(found('10.0.1.100', {}, 'Node'), [])
+})
 
 test('a node needs no port of the API, and a machine that is alone needs none at all', () => {
   assert.equal(findings('iptables -P INPUT DROP', { hasOthers: false }).length, 0)

@@ -30,6 +30,8 @@ export function networkFindings(
   return [
     ...linkFindings(facts, isMember),
     ...nameFindings(facts),
+    ...interfaceFindings(facts, edge),
+    ...(role === 'Master' ? virtualIpFindings(facts, edge) : []),
     ...(isMember ? [] : routeFindings(facts, edge)),
     ...(hasOthers ? firewallFindings(facts, { role, hasMember, apiPort }) : []),
   ]
@@ -52,6 +54,35 @@ function nameFindings(facts: Facts): string[] {
       ? `it does not know the address of the hub, ${name}: correct its DNS, add the name to /etc/hosts, or set spec.hubServer`
       : `it does not know the address of its package mirror, ${name}: correct its DNS or /etc/apt/sources.list, or set spec.proxy`
   })
+}
+
+/** Without it, the address of the machine in the cluster would be missed after everything is installed. */
+function interfaceFindings(facts: Facts, { spec }: Pick<EdgeCluster, 'spec'>): string[] {
+  const wanted = spec.networkInterface
+  const links = facts.get('link') ?? []
+  if (wanted === undefined || links.length === 0 || links.includes(wanted)) return []
+  const there = links.filter((link) => link !== 'lo').slice(0, listedMax)
+  return [
+    `it has no interface ${wanted}, only ${there.join(', ') || 'loopback'}: correct spec.networkInterface`,
+  ]
+}
+
+/** The step that sets a virtual IP looks closer, but it comes when the masters are made. */
+function virtualIpFindings(facts: Facts, { spec }: Pick<EdgeCluster, 'spec'>): string[] {
+  const { type, address = '' } = spec.highAvailability ?? {}
+  const virtual = rangeOf(`${address}/32`)
+  if (type !== 'VirtualIP' || virtual === undefined) return []
+  const networks = (facts.get('route') ?? []).flatMap((text) => {
+    const [link = '', first = '', mask = ''] = text.split(' ')
+    const isAsked = spec.networkInterface === undefined || spec.networkInterface === link
+    const route = isAsked ? routeOf(first, mask) : undefined
+    return route === undefined || route.bits === 0 ? [] : [route]
+  })
+  if (networks.length === 0 || networks.some((network) => overlap(network, virtual))) return []
+  const shown = [...new Set(networks.map(textOf))].slice(0, listedMax).join(', ')
+  return [
+    `none of its networks (${shown}) has spec.highAvailability.address ${address}: choose an address there that no machine has`,
+  ]
 }
 
 /** Routes of a machine that lead into the ranges of the cluster would be cut off, or cut the cluster off. */

@@ -26,6 +26,7 @@ done
 for link in cni0 flannel.1 cilium_host kube-ipvs0 weave antrea-gw0 nodelocaldns; do
   [ -e "/sys/class/net/$link" ] && echo "leftover-link $link"
 done
+for path in /sys/class/net/*; do echo "link \${path##*/}"; done
 if [ -e /var/lib/skerry/settings.json ]; then echo "ours $(cat /var/lib/skerry/settings.json)"
 elif [ -s /etc/skerry/machine.json ]; then echo "ours $(cat /etc/skerry/machine.json)"; fi
 for path in /etc/systemd/system/skerry-*.service /usr/lib/systemd/system/skerry-*.service /var/lib/skerry/hub /var/lib/skerry/site /var/lib/skerry/node /var/lib/skerry/agent /var/lib/skerry/witness; do
