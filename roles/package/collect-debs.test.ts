@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { messageOf } from '@skerry/base'
 import { collectDebs, parseUris } from './collect-debs.ts'
 
 const sum = 'ab'.repeat(32)
@@ -32,5 +36,30 @@ test('a cache whose path could end a setting of apt is refused before apt runs',
   for (const cacheDirectory of ['/tmp/a b', '/tmp/a";x "', '/tmp/a\n']) {
     const collected = collectDebs({ ...request, cacheDirectory }, new AbortController().signal)
     await assert.rejects(collected, /Cannot use --cache-dir/)
+  }
+})
+
+test('two that collect into one directory at once take turns, where apt itself would refuse', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-debs-'))
+  const nowhere = 'http://127.0.0.1:9/debian'
+  const request = {
+    release: 'debian-12',
+    architecture: 'x86_64',
+    packages: ['runc'],
+    cacheDirectory: join(directory, 'cache'),
+    mirror: nowhere,
+    securityMirror: nowhere,
+    keyring: '/dev/null',
+  } as const
+  try {
+    const { signal } = new AbortController()
+    const all = await Promise.allSettled([1, 2].map(() => collectDebs(request, signal)))
+    for (const each of all) {
+      const text = each.status === 'rejected' ? messageOf(each.reason) : ''
+      assert.match(text, /127\.0\.0\.1:9/)
+      assert.doesNotMatch(text, /lock/)
+    }
+  } finally {
+    await rm(directory, { recursive: true })
   }
 })

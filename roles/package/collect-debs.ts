@@ -5,8 +5,9 @@ import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, systemClock, systemRandom } from '@skerry/base'
 import type { Architecture } from '@skerry/offline-package'
+import { takeFileTurn } from '@skerry/store'
 import { releaseSources, type ReleaseSource } from './releases-table.ts'
 
 const execute = promisify(execFile)
@@ -37,13 +38,18 @@ export interface CollectedDeb {
 
 /**
  * Downloads packages with everything that they depend on, by apt in a directory of its own: the host's sources, packages
- * and lists play no part, and apt checks the signatures of the archive. Rejects with an ExpectedError.
+ * and lists play no part, and apt checks the signatures of the archive. Waits while another process uses the directory.
+ * Rejects with an ExpectedError.
  */
 export async function collectDebs(asked: DebRequest, signal: AbortSignal): Promise<CollectedDeb[]> {
   // apt runs in directories of its own, where a relative path would mean another place.
   const request = { ...asked, cacheDirectory: resolve(asked.cacheDirectory) }
-  const { release, architecture } = request
+  const { release, architecture, cacheDirectory } = request
+  checkCacheDirectory(cacheDirectory)
   try {
+    // apt itself fails at once where another one works.
+    const deps = { clock: systemClock, random: systemRandom }
+    using _turn = await takeFileTurn(join(cacheDirectory, 'turn'), deps, signal)
     const apt = await openApt(request)
     await apt(['update', '-qq', '--error-on=any'], signal)
     const wanted =
@@ -69,16 +75,19 @@ export async function collectDebs(asked: DebRequest, signal: AbortSignal): Promi
   }
 }
 
+/** apt's settings have no way to quote other characters. */
+function checkCacheDirectory(path: string): void {
+  if (/^[\w./+@:-]+$/.test(path)) return
+  const text = `Cannot use --cache-dir ${path}: its path may have letters, digits and . _ + @ : - only`
+  throw new ExpectedError(text, exitCodes.usage)
+}
+
 /** Runs apt in the directory of archives, or in the empty one. */
 type Apt = (words: readonly string[], signal: AbortSignal, isEmpty?: boolean) => Promise<string>
 
 /** Makes the directory of apt: no package is installed there, so everything that is needed is downloaded. */
 async function openApt(request: DebRequest): Promise<Apt> {
   const { cacheDirectory: root, architecture, release } = request
-  if (!/^[\w./+@:-]+$/.test(root)) {
-    const text = `Cannot use --cache-dir ${root}: its path may have letters, digits and . _ + @ : - only`
-    throw new ExpectedError(text, exitCodes.usage)
-  }
   const source = releaseSources[release]
   if (source === undefined) throw unknownRelease(release)
   for (const each of ['lists/partial', 'archives/partial', 'nothing/partial']) {
