@@ -20,6 +20,12 @@ export const edgeAppsBounds = Object.freeze({
     /** The units that one group makes of nodes' labels. */
     unitsMax: 2_000,
   }),
+  nodeUnitController: Object.freeze({
+    /** A report names all nodes of its unit: the next one of a big unit waits, while its nodes change in a crowd. */
+    reportMsPerNode: 0.2,
+    /** The units whose last report is remembered. */
+    reportsMax: 2_000,
+  }),
   readUnit: Object.freeze({
     /** The pods of a unit that are read to see whether it can be a cluster of its own; each may need further reads. */
     podsMax: 5_000,
