@@ -4,7 +4,7 @@ export const edgeAppsBounds = Object.freeze({
     /** The children of which a controller remembers what the server made of their content; others are applied again. */
     appliedMax: 20_000,
     /** The number of children of one application that are written at the same time. */
-    writesMax: 16,
+    writesMax: 12,
     /** Nodes change in crowds: an application looks once at all changes of this time. */
     nodeDelayMs: 50,
   }),
