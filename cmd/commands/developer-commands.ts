@@ -123,7 +123,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     .description('Measure this program and its peers in turns on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), disk-writes (bytes that disks are given), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), service-groups (services near their place, compared with kube-proxy), virtual-clusters or idle-connections',
+      'main (start, memory, pods), store (durable writes), disk-writes (bytes that disks are given), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), service-groups (compared with SuperEdge and kube-proxy), virtual-clusters or idle-connections',
     )
     .option(
       '--rounds <number>',
@@ -147,7 +147,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--loads <load,...>',
-      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks; provision: copied, one-machine, three-machines, batch)',
+      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks; provision: copied, one-machine, three-machines, batch; service-groups: grids, nodes, services)',
       (text) => text.split(','),
     )
     .option('--json', 'print one JSON object per line instead of a table')

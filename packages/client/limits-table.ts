@@ -33,7 +33,11 @@ export const clientLimits = Object.freeze({
   keepAliveProbeMs: 15_000,
   /** The number of sockets. Each watch holds one. */
   socketsMax: 256,
-  freeSocketsMax: 8,
+  /**
+   * The number of sockets kept for later requests. A socket beyond it is closed after its request: a burst of more requests
+   * at once would pay for a TLS handshake with each.
+   */
+  freeSocketsMax: 64,
   /** The size of an answer's head, and of the trailers after it. */
   answerHeadBytesMax: 16_384,
   /** The length of the line with a chunk's size, in hexadecimal. */

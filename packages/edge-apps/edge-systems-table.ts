@@ -41,7 +41,7 @@ export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
       appController(statefulSetGridKind),
       appController(serviceGridKind),
       nodeSettingsController('nodeunit-settings-controller', nodeUnitSettings),
-      nodeUnitController,
+      nodeUnitController(),
       unitClusterController,
       nodeGroupController,
     ],

@@ -4,7 +4,7 @@ export const edgeAppsBounds = Object.freeze({
     /** The children of which a controller remembers what the server made of their content; others are applied again. */
     appliedMax: 20_000,
     /** The number of children of one application that are written at the same time. */
-    writesMax: 16,
+    writesMax: 12,
     /** Nodes change in crowds: an application looks once at all changes of this time. */
     nodeDelayMs: 50,
   }),
@@ -19,6 +19,12 @@ export const edgeAppsBounds = Object.freeze({
   foundUnits: Object.freeze({
     /** The units that one group makes of nodes' labels. */
     unitsMax: 2_000,
+  }),
+  nodeUnitController: Object.freeze({
+    /** A report names all nodes of its unit: the next one of a big unit waits, while its nodes change in a crowd. */
+    reportMsPerNode: 0.2,
+    /** The units whose last report is remembered. */
+    reportsMax: 2_000,
   }),
   readUnit: Object.freeze({
     /** The pods of a unit that are read to see whether it can be a cluster of its own; each may need further reads. */

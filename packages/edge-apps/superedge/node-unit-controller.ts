@@ -1,3 +1,4 @@
+import { RecentMap } from '@skerry/base'
 import { equalJson, type Node } from '@skerry/api'
 import { ifThere, resources, type Change } from '@skerry/client'
 import {
@@ -6,6 +7,7 @@ import {
   watch,
   type ControllerContext,
   type ControllerDefinition,
+  type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { appliedBy } from '../children/app-controller.ts'
 import { isReady } from '../groups/label-groups.ts'
@@ -18,20 +20,27 @@ import { isActive, isMember, nodeUnits, unitWords, type NodeUnit } from './unit.
 
 const { nodeDelayMs } = edgeAppsBounds.appController
 const { remembersIn } = nodeUnitSettings
+const { reportMsPerNode, reportsMax } = edgeAppsBounds.nodeUnitController
 
-/** Reports the state of each unit, and lets one go when no node has its settings any more. */
-export const nodeUnitController: ControllerDefinition = {
-  name: 'nodeunit-controller',
-  watches: [
-    watch(nodeUnits, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
-    watch(resources.nodes, {
-      keysOf: unitsOfNode,
-      indexes: bySet(nodeUnitSettings),
-      delayMs: nodeDelayMs,
-    }),
-  ],
-  reconcile,
+/** Creates the controller that reports each unit, and lets one go when no node has its settings any more. */
+export function nodeUnitController(): ControllerDefinition {
+  const reports: Reports = new RecentMap(reportsMax)
+  return {
+    name: 'nodeunit-controller',
+    watches: [
+      watch(nodeUnits, { keysOf: ({ object }) => [object.metadata.name ?? ''] }),
+      watch(resources.nodes, {
+        keysOf: unitsOfNode,
+        indexes: bySet(nodeUnitSettings),
+        delayMs: nodeDelayMs,
+      }),
+    ],
+    reconcile: (name, context, signal) => reconcile({ name, reports }, context, signal),
+  }
 }
+
+/** The monotonic time at which a unit may be reported again. */
+type Reports = RecentMap<string, number>
 
 function unitsOfNode({ object, old }: Change<Node>, context: ControllerContext): string[] {
   const isSame =
@@ -53,10 +62,10 @@ function settersOf(node: Node): readonly string[] {
 }
 
 async function reconcile(
-  name: string,
+  { name, reports }: { readonly name: string; readonly reports: Reports },
   context: ControllerContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReconcileResult | void> {
   const unit = context.informer(nodeUnits).get({ name })
   if (!unit) return
   if (!isActive(unit)) return release(unit, context, signal)
@@ -72,10 +81,13 @@ async function reconcile(
     .informer(resources.nodes)
     .list()
     .filter((node) => isMember(unit, node))
+  const restMs = (reports.get(name) ?? 0) - context.clock.monotonicMs()
+  if (restMs > 0) return { requeueAfterMs: restMs }
   const units = context.informer(nodeUnits).list()
   const status = unitStatus(unit, members, (node) => unitsOf(node, units))
   if (equalJson(unit.status ?? {}, status)) return
   await ifThere(context.client(nodeUnits).updateStatus({ ...unit, status }, signal))
+  reports.set(name, context.clock.monotonicMs() + members.length * reportMsPerNode)
 }
 
 async function release(
