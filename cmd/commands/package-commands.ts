@@ -94,9 +94,11 @@ function addCreate(offline: Command): void {
     .action(async (flags: CreateFlags) => {
       const { createPackage } = await import('../../roles/package/create-package.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
+      const { systemClock, systemRandom } = await import('@skerry/base')
       const options = await createOptionsOf(flags)
       const print = (line: string): void => console.error(line)
-      console.log(await createPackage(options, print, stopSignal()))
+      const deps = { clock: systemClock, random: systemRandom, print }
+      console.log(await createPackage(options, deps, stopSignal()))
     })
 }
 

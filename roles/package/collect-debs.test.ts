@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { messageOf } from '@skerry/base'
+import { messageOf, systemClock, systemRandom } from '@skerry/base'
 import { collectDebs, parseUris } from './collect-debs.ts'
 
+const deps = { clock: systemClock, random: systemRandom }
+const { signal } = new AbortController()
 const sum = 'ab'.repeat(32)
 
 test('the files that apt lists have a name, a length and a SHA-256', () => {
@@ -34,7 +36,7 @@ for (const line of odd) {
 test('a cache whose path could end a setting of apt is refused before apt runs', async () => {
   const request = { release: 'debian-12', architecture: 'x86_64', packages: ['runc'] } as const
   for (const cacheDirectory of ['/tmp/a b', '/tmp/a";x "', '/tmp/a\n']) {
-    const collected = collectDebs({ ...request, cacheDirectory }, new AbortController().signal)
+    const collected = collectDebs({ ...request, cacheDirectory }, deps, signal)
     await assert.rejects(collected, /Cannot use --cache-dir/)
   }
 })
@@ -52,8 +54,7 @@ test('two that collect into one directory at once take turns, where apt itself w
     keyring: '/dev/null',
   } as const
   try {
-    const { signal } = new AbortController()
-    const all = await Promise.allSettled([1, 2].map(() => collectDebs(request, signal)))
+    const all = await Promise.allSettled([1, 2].map(() => collectDebs(request, deps, signal)))
     for (const each of all) {
       const text = each.status === 'rejected' ? messageOf(each.reason) : ''
       assert.match(text, /127\.0\.0\.1:9/)

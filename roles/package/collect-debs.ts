@@ -5,7 +5,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { ExpectedError, exitCodes, messageOf, systemClock, systemRandom } from '@skerry/base'
+import { ExpectedError, exitCodes, messageOf, type Clock, type Random } from '@skerry/base'
 import type { Architecture } from '@skerry/offline-package'
 import { takeFileTurn } from '@skerry/store'
 import { releaseSources, type ReleaseSource } from './releases-table.ts'
@@ -28,6 +28,11 @@ export interface DebRequest {
   readonly keyring?: string | undefined
 }
 
+export interface CollectDeps {
+  readonly clock: Clock
+  readonly random: Random
+}
+
 /** A downloaded package, with the names that it gives itself. */
 export interface CollectedDeb {
   readonly path: string
@@ -41,14 +46,17 @@ export interface CollectedDeb {
  * and lists play no part, and apt checks the signatures of the archive. Waits while another process uses the directory.
  * Rejects with an ExpectedError.
  */
-export async function collectDebs(asked: DebRequest, signal: AbortSignal): Promise<CollectedDeb[]> {
+export async function collectDebs(
+  asked: DebRequest,
+  deps: CollectDeps,
+  signal: AbortSignal,
+): Promise<CollectedDeb[]> {
   // apt runs in directories of its own, where a relative path would mean another place.
   const request = { ...asked, cacheDirectory: resolve(asked.cacheDirectory) }
   const { release, architecture, cacheDirectory } = request
   checkCacheDirectory(cacheDirectory)
   try {
     // apt itself fails at once where another one works.
-    const deps = { clock: systemClock, random: systemRandom }
     using _turn = await takeFileTurn(join(cacheDirectory, 'turn'), deps, signal)
     const apt = await openApt(request)
     await apt(['update', '-qq', '--error-on=any'], signal)

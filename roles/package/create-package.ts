@@ -17,7 +17,7 @@ import { programForMachines } from '../program/program-for-machines.ts'
 import { systemPrograms, type ProgramUser } from '../up/programs-table.ts'
 import { packagesOf } from '../up/system-packages.ts'
 import { etcdPackages } from '../site/etcd/debian-etcd.ts'
-import { collectDebs, unknownRelease } from './collect-debs.ts'
+import { collectDebs, unknownRelease, type CollectDeps } from './collect-debs.ts'
 import { pullImage, whyNoReference } from './pull-image.ts'
 import { engineLibraries, etcdRelease, releaseSources } from './releases-table.ts'
 
@@ -43,10 +43,14 @@ export interface CreatePackageOptions {
   readonly places: ArchivePlaces
 }
 
+export interface CreatePackageDeps extends CollectDeps {
+  readonly print: (line: string) => void
+}
+
 /** Makes an offline package; resolves with its digest. Rejects with an ExpectedError before anything is downloaded if an option is wrong. */
 export async function createPackage(
   options: CreatePackageOptions,
-  print: (line: string) => void,
+  deps: CreatePackageDeps,
   signal: AbortSignal,
 ): Promise<string> {
   checkOptions(options)
@@ -56,7 +60,7 @@ export async function createPackage(
     [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }),
   }
   await using writer = await PackageWriter.create(options.output)
-  const parts: Parts = { options, writer, scratch, print, signal }
+  const parts: Parts = { ...deps, options, writer, scratch, signal }
   const manifest: PackageManifest = {
     kind: 'SkerryOfflinePackage',
     // Older programs read a package that has nothing new for them.
@@ -72,11 +76,10 @@ export async function createPackage(
 /** A master may have a virtual IP one day. */
 const machineUsers: readonly ProgramUser[] = ['node', 'virtual IP']
 
-interface Parts {
+interface Parts extends CreatePackageDeps {
   readonly options: CreatePackageOptions
   readonly writer: PackageWriter
   readonly scratch: string
-  readonly print: (line: string) => void
   readonly signal: AbortSignal
 }
 
@@ -140,7 +143,7 @@ async function addPrograms({ options, writer, scratch, print, signal }: Parts) {
   return added
 }
 
-async function addReleases({ options, writer, print, signal }: Parts) {
+async function addReleases({ options, writer, print, clock, random, signal }: Parts) {
   const { places, cacheDirectory } = options
   const packages = packagesOf(
     systemPrograms.filter(({ neededBy }) => machineUsers.includes(neededBy)),
@@ -158,7 +161,7 @@ async function addReleases({ options, writer, print, signal }: Parts) {
         keyring: places.keyring[name],
       }
       const debs: PackagedRelease['debs'] = []
-      for (const { path, ...names } of await collectDebs(request, signal)) {
+      for (const { path, ...names } of await collectDebs(request, { clock, random }, signal)) {
         // The writer parses the manifest before it signs, so names that are not Debian's end this.
         const deb = { ...names, file: await writer.addFile(path, signal) }
         debs.push(deb as PackagedRelease['debs'][number])
@@ -171,7 +174,7 @@ async function addReleases({ options, writer, print, signal }: Parts) {
 }
 
 /** The programs of Debian 13 run on every release, and those of older ones have an etcd that is too old. */
-async function addEtcd({ options, writer, print, signal }: Parts) {
+async function addEtcd({ options, writer, print, clock, random, signal }: Parts) {
   const { places, cacheDirectory } = options
   const added: PackagedEtcd[] = []
   for (const architecture of options.architectures.toSorted()) {
@@ -186,7 +189,7 @@ async function addEtcd({ options, writer, print, signal }: Parts) {
       keyring: places.keyring[etcdRelease],
     }
     const debs: PackagedEtcd['debs'] = []
-    for (const { path, ...names } of await collectDebs(request, signal)) {
+    for (const { path, ...names } of await collectDebs(request, { clock, random }, signal)) {
       const deb = { ...names, file: await writer.addFile(path, signal) }
       debs.push(deb as PackagedEtcd['debs'][number]) // the writer parses the manifest before it signs
     }
