@@ -157,7 +157,7 @@ async function runGroup(
   { concurrency, totals, names, temporary = tmpdir() }: GroupRun,
 ): Promise<void> {
   if (files.length === 0) return
-  const env = { ...process.env, TMPDIR: temporary }
+  const env = { ...process.env, TMPDIR: temporary, SKERRY_TEST_KEPT: tmpdir() }
   const stream = run({ files: [...files], concurrency, timeout: fileMsMax, env })
   const skipped: string[] = []
   const tookMs = new Map<string, number>()

@@ -156,6 +156,8 @@ async function followsFlood({ browser }: ConsoleScene, page: Page): Promise<void
   await waitFor('further lines', async () => ((await lastLine()) === followed ? undefined : true))
   const heap = await heapBytes(page)
   await page.getByRole('button', { name: 'Pause' }).click()
+  // Until its other side is there, the page may draw lines that it had before.
+  await page.getByRole('button', { name: 'Follow' }).waitFor()
   const shown = await page.locator('.log-lines').innerText()
   await page.getByText(/[1-9]\d{3,} further lines/).waitFor({ timeout: 60_000 })
   assert.equal(await page.locator('.log-lines').innerText(), shown)

