@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { connectsByPage } from './registration-pages.ts'
-import { sendsPast, previewsPolicy, rollsOut } from './roll-out-pages.ts'
+import { previewsPolicy, rollsOut } from './roll-out-pages.ts'
 import { assertSound, logIn, startConsoleScene, type ConsoleScene } from './console-scene.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
-import { waitFor } from './wait-for.ts'
 
 const secondSiteHost = 5
 
@@ -331,34 +330,14 @@ async function seesAbsence(scene: ConsoleScene, page: Page): Promise<void> {
   await page.getByRole('link', { name: 'edge: Away' }).click()
   await page.getByText('This is the last known state').waitFor()
   await assertSound(browser, page, 'cluster-away')
-  await sendsPast(scene, page)
-  await untilDear(() =>
-    stuckKubectl(scene, ['get', 'configmap', 'prices', '-n', 'shop', '-o', 'yaml']),
-  )
   await cloud.agent.start()
-  await page.goto('/console/clusters/edge')
   await page
     .getByRole('main')
     .getByText('Ready', { exact: true })
     .first()
     .waitFor({ timeout: 60_000 })
-  await untilDear(() => cloud.kubectl('get', 'configmap', 'prices', '-n', 'shop', '-o', 'yaml'))
   browser.takeFaults()
   browser.expect(undefined)
-}
-
-async function untilDear(read: () => Promise<string>): Promise<void> {
-  await waitFor('the new version', async () =>
-    (await read()).includes('apple: dear') ? true : undefined,
-  )
-}
-
-/** Asks the other site itself. */
-async function stuckKubectl({ cluster }: ConsoleScene, args: readonly string[]): Promise<string> {
-  const host = await cluster.host(secondSiteHost)
-  const [kubectl = ''] = cluster.kubectlCommand([])
-  const { stdout } = await host.run([kubectl, '--kubeconfig', stuckKubeconfig(cluster), ...args])
-  return stdout
 }
 
 /** The session outlives the hub's process, and so does what the page shows. */
