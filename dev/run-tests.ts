@@ -104,7 +104,8 @@ function filesOf(options: TestRequest): string[] {
 
 /**
  * Runs end-to-end files last, so that a mistake that a small test finds is seen first. Files have hosts, directories
- * and ports of their own. They wait half of their time, so several run at once on two processors.
+ * and ports of their own. They wait half of their time, so several run at once on two processors: three, and one that
+ * nearly only waits.
  */
 async function runTestFiles(files: readonly string[], totals: Totals): Promise<void> {
   const small = files.filter((file) => !isEndToEnd(file))
@@ -113,11 +114,16 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
     const groups = groupTests(small, root)
     const paths = groups.map((group, index) => writeGroup(group, directory, index))
     const names = new Map(paths.map((path, index) => [path, groups[index]?.name ?? path]))
-    await runGroup(paths, { concurrency: 4, totals, names, temporary: directory })
+    printSlowest(await runGroup(paths, { concurrency: 4, totals, names, temporary: directory }))
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-  await runGroup(orderStories(files.filter(isEndToEnd)), { concurrency: 3, totals })
+  const { waiting, others } = orderStories(files.filter(isEndToEnd))
+  const tookMs = await Promise.all([
+    runGroup(waiting, { concurrency: 1, totals }),
+    runGroup(others, { concurrency: 3, totals }),
+  ])
+  printSlowest(new Map(tookMs.flatMap((took) => [...took])))
 }
 
 /**
@@ -152,15 +158,16 @@ interface GroupRun {
   readonly temporary?: string
 }
 
+/** Runs `files`, and returns the milliseconds that each took, by its name. */
 async function runGroup(
   files: readonly string[],
   { concurrency, totals, names, temporary = tmpdir() }: GroupRun,
-): Promise<void> {
-  if (files.length === 0) return
+): Promise<ReadonlyMap<string, number>> {
+  const tookMs = new Map<string, number>()
+  if (files.length === 0) return tookMs
   const env = { ...process.env, TMPDIR: temporary, SKERRY_TEST_KEPT: tmpdir() }
   const stream = run({ files: [...files], concurrency, timeout: fileMsMax, env })
   const skipped: string[] = []
-  const tookMs = new Map<string, number>()
   stream.on('test:pass', ({ name, skip }) => {
     if (skip !== undefined) skipped.push(`${name}: ${String(skip)}`)
   })
@@ -175,14 +182,15 @@ async function runGroup(
     if (!summary.success && totals.failed === 0) totals.failed += 1
   })
   for await (const chunk of stream.compose(spec)) process.stdout.write(chunk)
-  printSlowest(tookMs)
-  if (!isRoot) return
+  if (!isRoot) return tookMs
   // Skips count as failures for root, which can install all that a test needs.
   for (const each of skipped) console.log(`✖ skipped: ${each}`)
   totals.failed += skipped.length
+  return tookMs
 }
 
 function printSlowest(tookMs: ReadonlyMap<string, number>): void {
+  if (tookMs.size === 0) return
   const slowest = [...tookMs].sort(([, a], [, b]) => b - a).slice(0, slowFiles)
   console.log('Slowest files:')
   for (const [file, ms] of slowest) console.log(`${(ms / 1_000).toFixed(1).padStart(7)} s ${file}`)

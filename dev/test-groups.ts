@@ -40,7 +40,6 @@ const groupFilesMax = 12
  * Those that mostly wait stand between those that compute.
  */
 const longStories: readonly string[] = [
-  'masters-cut',
   'edge-masters',
   'console',
   'second-node',
@@ -57,13 +56,29 @@ const longStories: readonly string[] = [
   'edge-growth',
 ]
 
-/** Returns the end-to-end files of `files`, the longest first. */
-export function orderStories(files: readonly string[]): string[] {
+/** The longest story. It waits for three masters most of its time, so that it runs beside the others. */
+const waitingStory = 'masters-cut'
+
+const isStory = (file: string, name: string): boolean => file.endsWith(`/${name}.test.ts`)
+
+export interface OrderedStories {
+  readonly waiting: readonly string[]
+  /** The longest first. */
+  readonly others: readonly string[]
+}
+
+/** Divides the end-to-end files of `files` into the one that runs beside the others, and these. */
+export function orderStories(files: readonly string[]): OrderedStories {
   const place = (file: string): number => {
-    const index = longStories.findIndex((name) => file.endsWith(`/${name}.test.ts`))
+    const index = longStories.findIndex((name) => isStory(file, name))
     return index === -1 ? longStories.length : index
   }
-  return files.toSorted((a, b) => place(a) - place(b))
+  return {
+    waiting: files.filter((file) => isStory(file, waitingStory)),
+    others: files
+      .filter((file) => !isStory(file, waitingStory))
+      .toSorted((a, b) => place(a) - place(b)),
+  }
 }
 
 function isLong(file: string, root: string): boolean {
