@@ -12,16 +12,20 @@ import type { BenchOptions, Figure } from './measure/figure.ts'
 const root = join(import.meta.dirname, '../..')
 
 /** All of them share one hub, in this order. */
-const measures: Readonly<Record<string, (scene: BenchScene) => Promise<Figure[]>>> = {
-  'first-page': measureFirstPage,
-  pods: measurePods,
-  fleet: measureFleetPages,
-  idle: measureIdlePage,
-  tabs: measureTabs,
-}
+const measures: Readonly<Record<string, (scene: BenchScene, rounds: number) => Promise<Figure[]>>> =
+  {
+    'first-page': measureFirstPage,
+    pods: measurePods,
+    fleet: measureFleetPages,
+    idle: measureIdlePage,
+    tabs: measureTabs,
+  }
 
-/** Measures the web console in a browser, and its hub: one round, because most figures are of many frames. */
-export async function run({ loads = Object.keys(measures) }: BenchOptions): Promise<Figure[]> {
+/** Measures the web console in a browser, once, because most figures are of many frames, and its hub in rounds. */
+export async function run({
+  rounds,
+  loads = Object.keys(measures),
+}: BenchOptions): Promise<Figure[]> {
   const odd = loads.find((load) => !Object.hasOwn(measures, load))
   const why =
     odd === undefined ? await whyNot() : `the loads are ${Object.keys(measures).join(', ')}`
@@ -32,7 +36,7 @@ export async function run({ loads = Object.keys(measures) }: BenchOptions): Prom
     await using scene = await startBenchScene(directory)
     const figures: Figure[] = []
     for (const [name, measure] of Object.entries(measures)) {
-      if (loads.includes(name)) figures.push(...(await measure(scene)))
+      if (loads.includes(name)) figures.push(...(await measure(scene, rounds)))
     }
     return figures
   } finally {

@@ -55,6 +55,8 @@ export async function measureFleetPages(scene: BenchScene): Promise<Figure[]> {
 export async function measureIdlePage(scene: BenchScene): Promise<Figure[]> {
   await ensureFleet(scene)
   const page = await openPage(scene, '/console/')
+  // The last of the fleet is still on its way.
+  await sleep(warmMs)
   page.takeBytes()
   const { taskMs } = await page.work(idleMs)
   const idleBytes = (page.takeBytes() * 1_000) / idleMs

@@ -42,11 +42,15 @@ export class MeasuredPage {
     return bytes
   }
 
-  /** Returns the milliseconds from the beginning of the navigation until the first contents were painted. */
+  /** Resolves with the milliseconds from the beginning of the navigation until the first contents were painted. */
   firstPaintMs(): Promise<number> {
-    return this.page.evaluate<number>(
-      `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN`,
-    )
+    // An element is there before the browser reports that it was painted.
+    return this.page.evaluate<number>(`new Promise((resolve) => {
+      new PerformanceObserver((list) => {
+        const [paint] = list.getEntriesByName('first-contentful-paint')
+        if (paint) resolve(paint.startTime)
+      }).observe({ type: 'paint', buffered: true })
+    })`)
   }
 
   /** Returns the milliseconds since the beginning of the navigation. */

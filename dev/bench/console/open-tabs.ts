@@ -33,6 +33,11 @@ export function tabBytes(): number {
 export async function openTabs({ at, server, tokens, count }: TabsOrder): Promise<number> {
   const { transport } = await loadKubeconfig(at, {}, { clock: systemClock, environment: {} })
   const hub = { url: server, caPem: String(transport.certificateAuthority) }
+  for (const tab of tabs.splice(count)) {
+    const closed = once(tab, 'close')
+    tab.close()
+    await closed
+  }
   while (tabs.length < count) {
     const token = tokens[tabs.length % tokens.length] ?? ''
     const session = sessions.get(token) ?? logIn(hub, token)

@@ -12,7 +12,7 @@ export type Order =
     }
   /** Makes pods that are only objects. Returns their number. */
   | { readonly do: 'pods'; readonly at: string; readonly count: number }
-  /** Opens as many tabs as are missing, each at the overview. Returns the number of all. */
+  /** Opens the tabs that are missing, each at the overview, or closes those above. Returns the number of all. */
   | {
       readonly do: 'tabs'
       readonly at: string

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryOf, processorMs } from '../../processes/role-process.ts'
-import { alone, beside, type Figure } from '../measure/figure.ts'
+import { alone, beside, median, type Figure } from '../measure/figure.ts'
 import type { BenchScene } from './bench-scene.ts'
 import { changesPerSecond, clusterCount, ensureFleet } from './fleet-pages.ts'
 
@@ -23,45 +23,73 @@ interface Load {
 
 /**
  * Measures what open tabs cost the hub while a hundred clusters change each second, and what as many kubectls cost that
- * watch the same clusters. Each figure is the difference to a hub at which nobody looks.
+ * watch the same clusters. Processor figures are the difference to a hub at which nobody looks, in the same round.
  */
-export async function measureTabs(scene: BenchScene): Promise<Figure[]> {
+export async function measureTabs(scene: BenchScene, rounds: number): Promise<Figure[]> {
   await ensureFleet(scene)
   // The first changes compile what the later ones run.
   await loadOf(scene)
-  const nobody = await loadOf(scene)
-  const kubectls = differenceOf(await withKubectls(scene), nobody)
-  const between = await loadOf(scene)
-  const { hubConfig: at, readers: tokens, cloud, atHub } = scene
-  const loads = new Map<number, Load>()
-  for (const count of tabCounts) {
-    await atHub.order({ do: 'tabs', at, server: cloud.server, tokens, count })
-    loads.set(count, differenceOf(await loadOf(scene), between))
+  const nobody: Load[] = []
+  const kubectls: Load[] = []
+  const tabs = new Map<number, Load[]>(tabCounts.map((count) => [count, []]))
+  for (let round = 0; round < rounds; round += 1) {
+    const before = await loadOf(scene)
+    const watched = await withKubectls(scene)
+    const looked = await withTabs(scene)
+    await openTabs(scene, 0)
+    const after = await loadOf(scene)
+    nobody.push(before, after)
+    const base = (before.processor + after.processor) / 2
+    kubectls.push(withoutBase(watched, base))
+    for (const [count, load] of looked) tabs.get(count)?.push(withoutBase(load, base))
   }
-  const ten = loads.get(kubectlCount)
+  const ten = tabs.get(kubectlCount) ?? []
   return [
-    alone('console.hub.0-tabs.processor', 'ms per s', nobody.processor, null),
-    alone('console.hub.0-tabs.memory', 'MB', nobody.megabytes, null),
-    ...[...loads].flatMap(([count, { processor, megabytes }]) => [
-      alone(`console.hub.${count}-tabs.processor`, 'ms per s', processor, count * goalMsEach),
-      alone(`console.hub.${count}-tabs.memory`, 'MB', megabytes, null),
-    ]),
-    besideKubectl('processor', 'ms per s', ten?.processor, kubectls.processor),
-    besideKubectl('memory', 'MB', ten?.megabytes, kubectls.megabytes),
+    alone('console.hub.0-tabs.processor', 'ms per s', medianOf(nobody, 'processor'), null),
+    alone('console.hub.0-tabs.memory', 'MB', medianOf(nobody, 'megabytes'), null),
+    ...[...tabs].flatMap(([count, loads]) => {
+      const figure = `console.hub.${count}-tabs`
+      const goal = count * goalMsEach
+      return [
+        alone(`${figure}.processor`, 'ms per s', medianOf(loads, 'processor'), goal),
+        alone(`${figure}.memory`, 'MB', medianOf(loads, 'megabytes'), null),
+      ]
+    }),
+    besideKubectl('processor', ten, kubectls),
+    besideKubectl('megabytes', ten, kubectls),
     ...(await idleFigures(scene)),
   ]
 }
 
-function besideKubectl(what: string, unit: string, ours = NaN, peer = NaN): Figure {
-  const name = `console.hub.${kubectlCount}-tabs-and-kubectls.${what}`
-  return beside(name, { unit, ours: [ours], peer: [peer], goal: 1 })
+const units = { processor: 'ms per s', megabytes: 'MB' }
+const names = { processor: 'processor', megabytes: 'memory' }
+
+function besideKubectl(what: keyof Load, ten: readonly Load[], kubectls: readonly Load[]): Figure {
+  const [ours, peer] = [ten, kubectls].map((loads) => loads.map((load) => load[what]))
+  const name = `console.hub.${kubectlCount}-tabs-and-kubectls.${names[what]}`
+  return beside(name, { unit: units[what], ours: ours ?? [], peer: peer ?? [], goal: 1 })
 }
 
-function differenceOf(load: Load, without: Load): Load {
-  return {
-    processor: load.processor - without.processor,
-    megabytes: load.megabytes - without.megabytes,
+function medianOf(loads: readonly Load[], what: keyof Load): number {
+  return median(loads.map((load) => load[what]))
+}
+
+function withoutBase({ processor, megabytes }: Load, base: number): Load {
+  return { processor: processor - base, megabytes }
+}
+
+async function withTabs(scene: BenchScene): Promise<readonly (readonly [number, Load])[]> {
+  const loads: [number, Load][] = []
+  for (const count of tabCounts) {
+    await openTabs(scene, count)
+    loads.push([count, await loadOf(scene)])
   }
+  return loads
+}
+
+async function openTabs(scene: BenchScene, count: number): Promise<void> {
+  const { hubConfig: at, readers: tokens, cloud, atHub } = scene
+  await atHub.order({ do: 'tabs', at, server: cloud.server, tokens, count })
 }
 
 async function loadOf({ atHub, hubConfig, cloud: { hub } }: BenchScene): Promise<Load> {
@@ -78,7 +106,10 @@ async function loadOf({ atHub, hubConfig, cloud: { hub } }: BenchScene): Promise
 }
 
 /** A hundred tabs at which nothing changes. */
-async function idleFigures({ atHub, cloud: { hub } }: BenchScene): Promise<Figure[]> {
+async function idleFigures(scene: BenchScene): Promise<Figure[]> {
+  const { atHub } = scene
+  const { hub } = scene.cloud
+  await openTabs(scene, Math.max(...tabCounts))
   await sleep(settleMs)
   const beforeBytes = await atHub.order({ do: 'tab-bytes' })
   const beforeMs = await processorMs(hub.pid)
