@@ -8,6 +8,7 @@ import type { RegistrationsOptions } from '../../roles/client/clusters/registrat
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { edgeAppsOption, withPlaceOptions, withWayOptions } from '../flags/agent-flags.ts'
 import { collect, example, role, toFixedPort, toJson, toLife } from '../flags/option-values.ts'
+import { withLinePackage } from '../flags/package-flags.ts'
 import { commandBounds } from '../limits-table.ts'
 
 /** Adds the commands for the clusters of a hub. */
@@ -33,7 +34,8 @@ function onHub(command: Command): Command {
 }
 
 function addJoinCommand(cluster: Command): void {
-  withPlaceOptions(onHub(cluster.command('join-command')))
+  const command = withPlaceOptions(onHub(cluster.command('join-command')))
+  withLinePackage(command, 'that of the EdgeCluster with this name')
     .description('Make a registration token and print the command or the manifest for the edge')
     .argument('<name>', 'name that the cluster will have on the hub')
     .option('--server <url>', 'address of the hub that the agent dials')

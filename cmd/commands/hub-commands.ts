@@ -16,14 +16,11 @@ import {
   withTracingOptions,
 } from '../flags/control-plane-flags.ts'
 import {
-  packageDirectoriesOf,
   proxiesOf,
   registrationRulesOf,
-  withHubPackages,
   withLoginOptions,
   withProxyProtocol,
   withRegistrationOptions,
-  type HubPackageFlags,
   type ProxyProtocolFlags,
   type RegistrationFlags,
 } from '../flags/hub-flags.ts'
@@ -33,13 +30,14 @@ import {
   type MachineProgramFlags,
 } from '../flags/machine-program-flags.ts'
 import { collect, example, role, toPort } from '../flags/option-values.ts'
+import { packageDirectoriesOf, withPackages, type PackageFlags } from '../flags/package-flags.ts'
 
 /** Adds the role of the cloud: the API of a fleet. */
 export function addHubCommand(program: Command): void {
   const hub = withRegistrationOptions(
     withAccessOptions(withTracingOptions(withProxyProtocol(role(program.command('hub'))))),
   )
-  const withMachines = withHubPackages(withMachinePrograms(withLoginOptions(hub)))
+  const withMachines = withPackages(withMachinePrograms(withLoginOptions(hub)))
   withKindOptions(withEtcdOptions(withMachines, '/skerry/hub'))
     .description('Run the hub: the API of the fleet, and access to every cluster in it')
     .option('--data-dir <path>', 'directory for its state', join(dataDirectoryDefault, 'hub'))
@@ -118,7 +116,7 @@ interface HubFlags
     RegistrationFlags,
     LoginFlags,
     MachineProgramFlags,
-    HubPackageFlags,
+    PackageFlags,
     TracingFlags,
     ProxyProtocolFlags {
   dataDir: string

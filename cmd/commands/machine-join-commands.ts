@@ -1,11 +1,21 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { ExpectedError, exitCodes } from '@skerry/base'
 import type { JoinDeps } from '../../roles/machine/join/own-machine.ts'
 import type { JoinOptions } from '../../roles/machine/join/join-options.ts'
+import { pemOfKey, type LinePackage } from '../../roles/program/package-key.ts'
 import { toLineProxy } from '../../roles/program/line-proxy.ts'
 import { collect, example, toFixedPort, toPods } from '../flags/option-values.ts'
+import { toDigest } from '../flags/package-flags.ts'
 import { collectLabel, collectTaint, type TaintFlag } from '../flags/node-flags.ts'
 
-interface JoinFlags {
+/** The words by which a line names an offline package. */
+interface OfflineFlags {
+  package: string | undefined
+  /** In PEM. */
+  packageKey: string | undefined
+}
+
+interface JoinFlags extends OfflineFlags {
   server: string
   caHash: string
   clusterCidr: string
@@ -62,6 +72,12 @@ function joining(command: Command): Command {
       collect,
       [],
     )
+    .option(
+      '--package <digest>',
+      'offline package of that server for missing system packages, and for images',
+      toDigest,
+    )
+    .option('--package-key <key>', 'public key of its operator, in one line of base64', toKey)
 }
 
 function addJoinNode(machine: Command): void {
@@ -110,6 +126,7 @@ async function optionsOf(
   const { readTokenFrom } = await import('../../roles/machine/join/read-token.ts')
   const { server, caHash, clusterCidr, serviceCidr, clusterDomain, networkInterface } = flags
   const { label: labels, taint: taints, port: apiPort = 6_443, proxy, direct: noProxy } = flags
+  const offline = packageOf(flags)
   const pods = flags.maxPods === undefined ? {} : { podsPerNode: flags.maxPods }
   return {
     server,
@@ -125,6 +142,7 @@ async function optionsOf(
     networkInterface,
     labels,
     taints,
+    offline,
     apiPort,
     way: {
       proxy,
@@ -133,6 +151,16 @@ async function optionsOf(
       isInspected: flags.inspectedTls === true,
     },
   }
+}
+
+function packageOf({
+  package: digest,
+  packageKey: publicKey,
+}: OfflineFlags): LinePackage | undefined {
+  if (digest !== undefined && publicKey !== undefined) return { digest, publicKey }
+  if (digest === publicKey) return undefined
+  const text = 'Cannot join: --package and --package-key belong together'
+  throw new ExpectedError(text, exitCodes.usage)
 }
 
 async function depsOf(): Promise<JoinDeps> {
@@ -151,4 +179,10 @@ function toServer(text: string): string {
   const isOrigin = URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, '')
   if (isOrigin && text.startsWith('https://')) return new URL(text).origin
   throw new InvalidArgumentError('an address is https://<host>:<port>')
+}
+
+function toKey(text: string): string {
+  const pem = pemOfKey(text)
+  if (pem !== undefined) return pem
+  throw new InvalidArgumentError('a key is the base64 of an Ed25519 public key, as a line has it')
 }

@@ -38,6 +38,7 @@ import {
   type MachineProgramFlags,
 } from '../flags/machine-program-flags.ts'
 import { collect, example, role, toPort } from '../flags/option-values.ts'
+import { packageDirectoriesOf, withPackages, type PackageFlags } from '../flags/package-flags.ts'
 import {
   frontProxyOf,
   servedEtcdOf,
@@ -70,7 +71,9 @@ export function addSiteCommands(program: Command): void {
   addMemberCommands(
     withEdgeApps(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))),
   )
-  withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site')))
+  withPackages(
+    withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site'))),
+  )
     .description('Run a whole Kubernetes control plane: API server, store, scheduler, controllers')
     .option('--data-dir <path>', 'directory for its state', siteDataDirectory)
     .option(
@@ -118,7 +121,10 @@ export function addSiteCommands(program: Command): void {
     .addHelpText('after', example(...siteExamples))
     .action(async (options: SiteFlags) => {
       const { runSite } = await import('../../roles/site/site.ts')
-      const machines = { programs: await machineProgramsOf(options) }
+      const machines = {
+        programs: await machineProgramsOf(options),
+        packages: await packageDirectoriesOf(options),
+      }
       const siteOptions = { ...siteOptionsOf(options), machines }
       await runRole('site', options.logLevel, (context) => runSite(siteOptions, context), options)
     })
@@ -231,6 +237,7 @@ interface SiteFlags
     AllowedDialsFlags,
     PolicyFlags,
     MachineProgramFlags,
+    PackageFlags,
     TracingFlags {
   dataDir: string
   name: string

@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import type { TokenOptions } from '../../roles/client/site/node-join-command.ts'
 import { example, toJson, toLife } from '../flags/option-values.ts'
+import { withLinePackage } from '../flags/package-flags.ts'
 
 /** Adds the commands for bootstrap tokens of a site. */
 export function addTokenCommands(program: Command): void {
   const token = program
     .command('token')
     .description('Make and print bootstrap tokens, with which machines join a site')
-  token
-    .command('create')
+  withLinePackage(token.command('create'), "that of the site's machine")
     .description('Make a token with which one or more nodes may join until it expires')
     .option(
       '--data-dir <path>',

@@ -1,5 +1,4 @@
 /** The words that only a hub has. */
-import { stat } from 'node:fs/promises'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { TrustedProxies } from '@skerry/apiserver'
 import { ExpectedError, exitCodes } from '@skerry/base'
@@ -81,32 +80,4 @@ export async function proxiesOf({
     const text = `Cannot use --proxy-protocol-from: ${cause.message}`
     throw new ExpectedError(text, exitCodes.usage, { cause })
   }
-}
-
-/** The directories in which a hub looks for offline packages. */
-export interface HubPackageFlags {
-  package: string[]
-}
-
-export function withHubPackages(command: Command): Command {
-  return command.option(
-    '--package <directory>',
-    'offline package for machines without mirrors, or a directory with several (repeatable)',
-    collect,
-    [],
-  )
-}
-
-/** Resolves with the directories. Throws an ExpectedError if one of them is not one. */
-export async function packageDirectoriesOf(flags: HubPackageFlags): Promise<string[]> {
-  for (const path of flags.package) {
-    const isDirectory = await stat(path).then(
-      (found) => found.isDirectory(),
-      () => false,
-    )
-    if (isDirectory) continue
-    const text = `Cannot use --package ${path}: it is not a directory; "skerry package create" makes one`
-    throw new ExpectedError(text, exitCodes.usage)
-  }
-  return flags.package
 }

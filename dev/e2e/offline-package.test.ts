@@ -4,7 +4,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
+import {
+  startTestMachine,
+  whyNoMachine,
+  type CommandResult,
+  type TestMachine,
+} from '@skerry/testing'
 import { EdgeHub } from './edge-hub.ts'
 import { edgeManifest } from './edge-manifest.ts'
 import {
@@ -22,7 +27,7 @@ const skip = (await whyNot()) || (await whyNoMachine())
 
 test(
   'a cluster of a machine that reaches nothing but its hub',
-  { skip, timeout: 400_000 },
+  { skip, timeout: 450_000 },
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'skerry-e2e-offline-'))
     await using _removed = {
@@ -35,7 +40,10 @@ test(
     const host = await hub.network.addHost(11)
     const machineName = `offline-${process.pid.toString(36)}`
     await using machine = await startTestMachine(host, machineName, { isBare: true })
-    await tell(t, { hub, machine, machineName, offline, directory, key })
+    const besideHost = await hub.network.addHost(12)
+    const besideName = `offline-line-${process.pid.toString(36)}`
+    await using beside = await startTestMachine(besideHost, besideName, { isBare: true })
+    await tell(t, { hub, machine, machineName, beside, besideName, offline, directory, key })
   },
 )
 
@@ -43,6 +51,9 @@ interface Story {
   readonly hub: EdgeHub
   readonly machine: TestMachine
   readonly machineName: string
+  /** A machine that the hub does not know. */
+  readonly beside: TestMachine
+  readonly besideName: string
   readonly offline: BuiltPackage
   readonly directory: string
   readonly key: string
@@ -58,6 +69,10 @@ async function tell(t: TestContext, all: Story): Promise<void> {
       'a job brings another program from a package, copies that alone, and the pod goes on',
       upgrades,
     ],
+    [
+      'another bare machine, which reaches the site alone, becomes a node with its image by one line',
+      joinsByLine,
+    ],
     ['its own sources and lists of packages are what they were', keepsSources],
     ['a package that was changed on the machine is refused', refusesChanged],
     [
@@ -69,9 +84,11 @@ async function tell(t: TestContext, all: Story): Promise<void> {
   for (const [title, act] of steps) await t.test(title, () => act(all))
 }
 
-async function isBare({ machine }: Story): Promise<void> {
-  await assertHasOnlyHub(machine, ['containerd', 'nft', 'ip', 'iptables'])
-  await machine.ask(['sh', '-c', `${stateOfApt} > /root/before`])
+async function isBare({ machine, beside }: Story): Promise<void> {
+  for (const each of [machine, beside]) {
+    await assertHasOnlyHub(each, ['containerd', 'nft', 'ip', 'iptables'])
+    await each.ask(['sh', '-c', `${stateOfApt} > /root/before`])
+  }
 }
 
 /** Prints the sources, settings and lists of apt. */
@@ -174,10 +191,37 @@ async function upgrades(all: Story): Promise<void> {
   assert.equal(await hub.siteKubectl('get', 'pods', '-o', restarts), '0 0')
 }
 
-async function keepsSources({ machine }: Story): Promise<void> {
-  const before = await machine.ask(['cat', '/root/before'])
-  assert.equal(await machine.ask(['sh', '-c', stateOfApt]), before)
-  assert.equal(await machine.ask(['dpkg', '--audit']), '')
+async function joinsByLine(all: Story): Promise<void> {
+  const { hub, machine, beside, besideName } = all
+  // Answers of the hub do not come back to this machine.
+  const cut = ['ip', 'route', 'add', 'blackhole', `${beside.address}/32`]
+  assert.equal((await hub.host.run(cut)).exitCode, 0)
+  const create = ['skerry', 'token', 'create', '--print-join-command', '--machine', '--ttl', '10m']
+  const line = await machine.ask(create, { timeoutMs: 60_000 })
+  assert.match(line, / --package sha256:[0-9a-f]{64} --package-key MCowBQYDK2VwAyEA/)
+  const forged = line.replace(/(echo [a-z0-9]{6}\.)[a-z0-9]{16}/, '$1aaaaaaaaaaaaaaaa')
+  const other = await paste(beside, forged)
+  assert.notEqual(other.exitCode, 0, other.stdout)
+  assert.match(other.stderr, /is not signed with the token/)
+  assert.notEqual((await beside.run(['sh', '-c', 'command -v containerd'])).exitCode, 0)
+  const { exitCode, stdout, stderr } = await paste(beside, line)
+  assert.equal(exitCode, 0, stdout + stderr)
+  assert.match(stdout, /fetching \d+ files, \d+ MB, from https:/)
+  assert.match(stdout, /\d\d? system packages, 1 image archives/)
+  await greets('beside', 'skerry-examples/guestbook:v1', { ...all, machineName: besideName })
+  await hub.siteKubectl('delete', 'pod', 'beside', '--timeout=60s')
+}
+
+function paste(machine: TestMachine, line: string): Promise<CommandResult> {
+  return machine.run(['sh'], { input: line, timeoutMs: 180_000 })
+}
+
+async function keepsSources({ machine, beside }: Story): Promise<void> {
+  for (const each of [machine, beside]) {
+    const before = await each.ask(['cat', '/root/before'])
+    assert.equal(await each.ask(['sh', '-c', stateOfApt]), before)
+    assert.equal(await each.ask(['dpkg', '--audit']), '')
+  }
 }
 
 async function refusesChanged({ hub, machine }: Story): Promise<void> {

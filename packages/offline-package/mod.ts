@@ -9,6 +9,7 @@ export {
   blobsOfImage,
   blobsOfProgram,
   isOlder,
+  packageDigest,
   shareOf,
   versionOf,
   type Architecture,
@@ -26,11 +27,14 @@ export {
   checkBlobs,
   checkWholePackage,
   openPackage,
+  openSigned,
   openUnverified,
   placesIn,
+  readSigned,
   type OpenedPackage,
   type PackagePlaces,
 } from './open-package.ts'
 export { createOperatorKey } from './operator-key.ts'
 export { PackageWriter } from './write-package.ts'
 export { addImageArchive, assembleLayout } from './image-archive.ts'
+export { packageBounds } from './limits-table.ts'

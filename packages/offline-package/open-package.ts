@@ -19,13 +19,21 @@ export interface PackagePlaces {
   readonly blobs: string
 }
 
-export interface OpenedPackage {
-  readonly places: PackagePlaces
+/** The bytes that are signed, and the text of the signature. */
+interface SignedManifest {
+  readonly manifest: Uint8Array
+  readonly signature: Uint8Array
+}
+
+interface SignedPackage {
   /** sha256:<hex>, the name of the package. */
   readonly digest: string
-  /** The bytes that are signed, and the text of the signature. */
-  readonly signed: { readonly manifest: Uint8Array; readonly signature: Uint8Array }
+  readonly signed: SignedManifest
   readonly manifest: PackageManifest
+}
+
+export interface OpenedPackage extends SignedPackage {
+  readonly places: PackagePlaces
 }
 
 export function placesIn(directory: string): PackagePlaces {
@@ -49,14 +57,30 @@ export async function openPackage(
   places: PackagePlaces,
   publicKey: string,
 ): Promise<OpenedPackage> {
-  const bytes = await readBounded(places.manifest, bounds.manifestBytesMax)
-  const signature = await readBounded(places.signature, bounds.signatureBytesMax)
-  if (!isSignedBy(bytes, signature.toString('latin1'), publicKey)) {
-    const text = `Cannot use package ${places.manifest}: this key has not signed it; get the package again, or the right key from its maker`
+  return { places, ...openSigned(await readSigned(places), publicKey, places.manifest) }
+}
+
+/** Reads a manifest and its signature without a look at either, up to their bounds. Rejects with an ExpectedError. */
+export async function readSigned(
+  places: Pick<PackagePlaces, 'manifest' | 'signature'>,
+): Promise<SignedManifest> {
+  return {
+    manifest: await readBounded(places.manifest, bounds.manifestBytesMax),
+    signature: await readBounded(places.signature, bounds.signatureBytesMax),
+  }
+}
+
+/**
+ * Opens a manifest, of at most the bytes that the bounds name, that the key's owner has signed; nothing of it is parsed
+ * before. Throws an ExpectedError with the name by which people know it.
+ */
+export function openSigned(signed: SignedManifest, publicKey: string, name: string): SignedPackage {
+  const { manifest: bytes, signature } = signed
+  if (!isSignedBy(bytes, Buffer.from(signature).toString('latin1'), publicKey)) {
+    const text = `Cannot use package ${name}: this key has not signed it; get the package again, or the right key from its maker`
     throw new ExpectedError(text, exitCodes.failure)
   }
-  const signed = { manifest: bytes, signature }
-  return { places, digest: packageDigest(bytes), signed, manifest: parseManifest(bytes) }
+  return { digest: packageDigest(bytes), signed, manifest: parseManifest(bytes) }
 }
 
 /** Opens a package to show it. Nothing of it may be used: nobody has checked who made it. */

@@ -30,6 +30,7 @@ export {
 export { type OwnShell, type RunOptions, type RunResult, ShellError } from './contract/shell.ts'
 export type { ClusterDial } from './contract/ways.ts'
 export { addressOf, places } from './ensure/commands.ts'
+export { readSystem } from './ensure/copy-package.ts'
 export { nodeNameOf } from './ensure/node-name.ts'
 export { startNode } from './ensure/node.ts'
 export { preflightOfOwn } from './ensure/preflight.ts'
@@ -55,6 +56,7 @@ export {
   type MachineStatus,
   type MachineTaint,
   type StepStatus,
+  clusterNameOfEdge,
   edgeClusterAsks,
   edgeClusterResource,
   loginSecretLabel,
@@ -64,6 +66,7 @@ export {
 export type { BlockWay, JumpHost } from './kind/block-way.ts'
 export { jumpsOf, jumpText } from './kind/edge-cluster-ways.ts'
 export { isLook } from './engine/plan-steps.ts'
+export { packageInForce } from './kind/package-in-force.ts'
 export { isImport } from './kind/edge-cluster-import.ts'
 export { edgeClusterKind } from './kind/edge-cluster-kind.ts'
 export { machineBlockCauses } from './kind/edge-cluster-checks.ts'

@@ -21,13 +21,18 @@ export function nodeJoinLine(
   return `(umask 077 && echo ${made.token} > token) && skerry node ${servers} --token-file token --ca-hash ${made.caHash}${words}`
 }
 
+interface PackagedLine {
+  /** The words for an offline package. If omitted, the machine uses its own mirrors. */
+  readonly packaged?: readonly string[]
+}
+
 /** Returns the words for the line of a bare machine, which fetches the program from the site first. */
 export function bareNodeWords(
   { server, caHash }: JoinToken,
-  { info, labels = {} }: Omit<NodeJoinLine, 'others'>,
+  { info, labels = {}, packaged = [] }: Omit<NodeJoinLine, 'others'> & PackagedLine,
 ): string[] {
   const joining = ['node', '--server', server, '--ca-hash', caHash, ...nameWords(info)]
-  return [...joining, ...networkWords(info), ...labelWords(labels)]
+  return [...joining, ...packaged, ...networkWords(info), ...labelWords(labels)]
 }
 
 function labelWords(labels: Readonly<Record<string, string>>): string[] {

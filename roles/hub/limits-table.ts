@@ -43,8 +43,4 @@ export const hubBounds = Object.freeze({
     bodyBytesMax: 262_144,
     replicasMax: 1_000_000,
   }),
-  packages: Object.freeze({
-    /** The directories of one --package that are looked at. */
-    listedMax: 256,
-  }),
 })

@@ -28,7 +28,7 @@ import type { ProgramUser } from '../up/programs-table.ts'
 import { installEtcd } from './install-etcd.ts'
 import { planPath, programUsersOf, readMachinePlan } from './machine-plan.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../up/system-packages.ts'
-import { packageRecord } from './package-record.ts'
+import { packageRecord } from '../program/package-record.ts'
 import { exists } from '../runtime/files.ts'
 
 export interface InstallPackageOptions {
@@ -43,6 +43,8 @@ export interface InstallPackageOptions {
   readonly etcdDirectory: string
   /** The directories of the node, which gets the images at once if it runs. */
   readonly node: { readonly nodeDir: string; readonly runDir: string }
+  /** False: the program came from elsewhere, and that of the package is not here. Default: true. */
+  readonly hasProgram?: boolean
 }
 
 /**
@@ -54,7 +56,7 @@ export async function installPackage(
   print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { packagesDirectory } = options
+  const { packagesDirectory, hasProgram = true } = options
   const opened = await openCopied(options)
   const share = shareOf(opened.manifest, await thisMachine())
   const debs = await presentOf(
@@ -64,7 +66,8 @@ export async function installPackage(
   const images = share.images.flatMap(blobsOfImage)
   // Machines without a member of etcd do not get its files.
   const etcd = await presentOf(opened, share.etcd === undefined ? [] : blobsOfEtcd(share.etcd))
-  const used = [...blobsOfProgram(share.program), ...debs, ...images, ...etcd]
+  const program = hasProgram ? blobsOfProgram(share.program) : []
+  const used = [...program, ...debs, ...images, ...etcd]
   await checkBlobs(opened, used, signal)
   print(`package ${opened.digest}: signature and ${used.length} files are right`)
   const record = packageRecord(packagesDirectory)

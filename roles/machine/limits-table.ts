@@ -15,6 +15,23 @@ export const machineBounds = Object.freeze({
     answerMs: 20_000,
     bodyBytesMax: 65_536,
   }),
+  fetchFile: Object.freeze({
+    /** An end of a download without any progress, before the machine gives up. */
+    triesMax: 20,
+    pauseMs: 1_000,
+    pauseMsMax: 10_000,
+    /** A server that sends nothing for so long counts as gone. */
+    silentMsMax: 30_000,
+    refusalBytesMax: 65_536,
+  }),
+  takePackage: Object.freeze({
+    /** The room that stays free, for what the packages unpack to. */
+    spareBytes: 1024 * 1024 * 1024,
+  }),
+  fetchAll: Object.freeze({
+    /** The files that a message names. */
+    namedMax: 5,
+  }),
   readToken: Object.freeze({
     inputBytesMax: 4_096,
   }),

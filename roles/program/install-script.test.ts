@@ -13,12 +13,12 @@ import { gzipSync } from 'node:zlib'
 import { systemClock } from '@skerry/base'
 import { createAuthority } from '@skerry/pki'
 import { startTestProxy } from '@skerry/testing'
-import { installScript, type MachineProgram } from './install-script.ts'
+import { installScript, type MachineProgram, type ScriptPackage } from './install-script.ts'
 
 const execute = promisify(execFile)
 
 /** The programs that the script needs, all of them of packages that every Debian has. */
-const needed = `cat chmod cut df dirname grep gzip mkdir mv od rm sed sha256sum sleep stat sync tail tar tr`
+const needed = `cat chmod cut df dirname grep gzip mkdir mv od rm sed sha256sum sleep stat sync tail tar tr uname`
 
 let directory: string
 let server: Server
@@ -62,13 +62,19 @@ interface Ran {
   readonly stderr: string
 }
 
+interface RunOptions {
+  readonly way?: string
+  readonly programs?: MachineProgram[]
+  readonly offline?: ScriptPackage
+}
+
 /** Runs commands after the definitions of the script, without its last line, in a directory of their own. */
 async function run(
   home: string,
   commands: string,
-  { way = 'apt', programs = [] }: { way?: string; programs?: MachineProgram[] } = {},
+  { way = 'apt', programs = [], offline }: RunOptions = {},
 ): Promise<Ran> {
-  const definitions = installScript(programs).replace(/main "\$@"\n$/, '')
+  const definitions = installScript(programs, offline).replace(/main "\$@"\n$/, '')
   const places = `programs=${home}; work=${home}/download; launcher=${home}/skerry; server=${url}`
   const text = `${definitions}\n${places}\nmkdir -p "$work"\n${commands}`
   const env = { PATH: join(directory, way) }
@@ -297,4 +303,86 @@ test('the words of a line set the proxy, and a login that is not there is asked 
   assert.match(missing.stderr, /write user:password of the proxy into \S+ first/)
   const wrong = await run(home, `${without}; main site --server ${url} --proxy socks://p`)
   assert.match(wrong.stderr, /--proxy is http:/)
+})
+
+/** A package with one library for one system. */
+function packageWith(library: Buffer, release = 'debian-12'): ScriptPackage {
+  const file = { sha256: sha256Of(library), bytes: library.length }
+  const version = '1:12.2.0-14+deb12u1~a'
+  const libraries = [{ name: 'libatomic1', version, architecture: 'amd64' as const, file }]
+  return {
+    digest: `sha256:${'a'.repeat(64)}`,
+    systems: [{ release, architecture: 'x86_64', libraries }],
+  }
+}
+
+/** Runs the line of the script for the library, on a machine whose dpkg-query prints this. */
+async function fetchLibrary(
+  home: string,
+  offline: ScriptPackage,
+  { installed, way }: { readonly installed: string; readonly way: string },
+): Promise<Ran> {
+  const [line] = /^ +library 'libatomic1' .*$/m.exec(installScript([], offline)) ?? []
+  assert.ok(line !== undefined)
+  await mkdir(join(home, 'bin'), { recursive: true })
+  const query = `#!/bin/sh\nprintf '%s' '${installed}'\n`
+  await writeFile(join(home, 'bin', 'dpkg-query'), query, { mode: 0o755 })
+  const commands = `PATH="${home}/bin:$PATH"; :>"$work/libraries"; ${line}`
+  return run(home, `${commands}\ncat "$work/libraries"`, { way, offline })
+}
+
+for (const way of ['curl', 'apt']) {
+  test(`a library of a package is fetched unless this version of it is installed, by ${way}`, async () => {
+    const library = randomBytes(50_000)
+    const offline = packageWith(library)
+    const home = await newHome()
+    serve(library)
+    const there = await fetchLibrary(home, offline, {
+      installed: 'installed 1:12.2.0-14+deb12u1~a',
+      way,
+    })
+    assert.deepEqual([there.exitCode, there.stdout, asked.length], [0, '', 0], there.stderr)
+    const older = await fetchLibrary(home, offline, { installed: 'installed 1:12.2.0-1', way })
+    assert.equal(older.exitCode, 0, older.stderr)
+    const sha256 = sha256Of(library)
+    assert.ok(older.stdout.endsWith(`${sha256}\n`), older.stdout)
+    assert.ok((await readFile(join(home, 'download', sha256))).equals(library))
+    const path = `/skerry/package/${'a'.repeat(64)}/library-${sha256}`
+    assert.deepEqual([...new Set(asked.map((each) => each.path))], [path])
+  })
+
+  test(`a library that was changed, and one that the server has not kept, are named at once, by ${way}`, async () => {
+    const library = randomBytes(50_000)
+    const offline = packageWith(library)
+    const home = await newHome()
+    serve(Buffer.alloc(50_000))
+    const changed = await fetchLibrary(home, offline, { installed: '', way })
+    assert.equal(changed.exitCode, 1)
+    assert.match(changed.stderr, /was not used/)
+    answer = (_request, response) => response.writeHead(404).end()
+    const gone = await fetchLibrary(home, offline, { installed: '', way })
+    assert.equal(gone.exitCode, 1)
+    assert.match(gone.stderr, /has not kept a file of its package .*404.*: start it with --package/)
+    assert.deepEqual(await readdir(join(home, 'download')), ['libraries', 'output'])
+  })
+}
+
+test('if the package has nothing for the system of a machine, the error names those for which it has', async () => {
+  const home = await newHome()
+  const offline = packageWith(Buffer.from('x'), 'debian-99')
+  const { exitCode, stderr } = await run(home, 'install_libraries', { offline })
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /has nothing for \S+ on \S+, only for debian-99 on x86_64: make another one/)
+  assert.deepEqual(asked, [])
+})
+
+test('the script of a package stays within the size that a line takes, for as many systems as one may have', () => {
+  const [system] = packageWith(Buffer.from('x')).systems
+  assert.ok(system)
+  const [library] = system.libraries
+  assert.ok(library)
+  const libraries = Array.from({ length: 4 }, () => library)
+  const systems = Array.from({ length: 16 }, () => ({ ...system, libraries }))
+  const script = installScript([], { digest: `sha256:${'a'.repeat(64)}`, systems })
+  assert.ok(script.length < 50_000, String(script.length))
 })

@@ -1,5 +1,8 @@
+import { offlineAptScript } from '@skerry/provisioning'
 import { version } from '../runtime/version.ts'
+import type { SystemLibraries } from './line-libraries.ts'
 import { programBounds } from './limits-table.ts'
+import { packagePath } from './package-paths.ts'
 import type { PackedFile } from './packed-files.ts'
 
 /** The program for machines of one architecture, as the script installs it. */
@@ -21,14 +24,24 @@ const { triesMax, pauseSecondsMax, spareMegabytes, infoBytesMax } = programBound
 /** The end of the text of a launcher, in the script. */
 const launcherEnd = 'END_OF_LAUNCHER'
 
+/** The part of an offline package by which a machine without mirrors starts the program. */
+export interface ScriptPackage {
+  /** sha256:<hex> */
+  readonly digest: string
+  readonly systems: readonly SystemLibraries[]
+}
+
 /**
  * Returns the script that makes a bare machine part of a site or a hub. It is the same for everybody who asks, so that
  * its SHA-256 in a copied line pins it, and with it every file that it fetches. POSIX sh; it needs nothing that a
  * minimal Debian lacks.
  */
-export function installScript(programs: readonly MachineProgram[]): string {
+export function installScript(
+  programs: readonly MachineProgram[],
+  offline?: ScriptPackage,
+): string {
   const known = programs.map(({ architecture }) => architecture).join(' and ')
-  return `${head}${programs.map(programFunction).join('')}
+  return `${head}${offline === undefined ? fromMirrors : fromPackage(offline)}${programs.map(programFunction).join('')}
 choose_program() {
   case $(uname -m) in
 ${programs.map(({ architecture }) => `    ${architecture}) program_${architecture} ;;\n`).join('')}    *) fail "this machine is $(uname -m), and $server has the program for ${known}: start it with --machine-program" ;;
@@ -55,6 +68,36 @@ function programFunction(program: MachineProgram): string {
 program_${architecture}() {
 ${lines.map((line) => `  ${line}\n`).join('')}  place_launcher <<'${launcherEnd}'
 ${launcher}${launcherEnd}
+}
+`
+}
+
+/** The versions and the names of systems come from a manifest whose parser lets through nothing that a shell would read. */
+function fromPackage({ digest, systems }: ScriptPackage): string {
+  const known = systems.map(({ release, architecture }) => `${release} on ${architecture}`)
+  const path = packagePath(digest, { type: 'library', sha256: '' })
+  const cases = systems.map(
+    ({ release, architecture, libraries }) => `    '${release} on ${architecture}')
+${libraries.map(({ name, version: own, file }) => `      library '${name}' '${own}' ${file.sha256} ${file.bytes}\n`).join('')}      ;;
+`,
+  )
+  return `
+# library NAME VERSION SHA256 BYTES
+library() {
+  [ "$(dpkg-query -W -f='\${db:Status-Status} \${Version}' "$1" 2>/dev/null)" != "installed $2" ] || return 0
+  download "$3" "$4" "${path}$3"
+  printf '%s\\n' "$3" >>"$work/libraries"
+}
+
+install_libraries() {
+  system="$(. /etc/os-release && echo "$ID-$VERSION_ID") on $(uname -m)"
+  : >"$work/libraries"
+  case $system in
+${cases.join('')}    *) fail "package ${digest} has nothing for $system, only for ${known.join(', ') || 'none'}: make another one with --release, or a line with --no-package" ;;
+  esac
+  mkdir -p -m 711 /var/lib/skerry
+  sh -c '${offlineAptScript.replaceAll("'", `'\\''`)}' sh "$work" libatomic1 libstdc++6 <"$work/libraries" >"$work/output" 2>&1 ||
+    fail "libatomic1 and libstdc++6 cannot be installed from package ${digest}: $(reason)"
 }
 `
 }
@@ -159,7 +202,8 @@ check_token() {
   rm -f "$work/cluster-info"
 }
 
-# Leaves the file $1, its SHA-256, in the work directory, whole. A download that broke off continues.
+# Leaves the file $1, its SHA-256, of $2 bytes in the work directory, whole. A download that broke off continues. The path
+# is $3, or that of a file of the program.
 download() {
   file=$work/$1
   had=$(size_of "$file")
@@ -167,11 +211,14 @@ download() {
   tries=0
   [ "$had" -eq "$2" ] || say "fetching $((($2 - had) / 1048576 + 1)) MB from $server"
   until [ "$had" -ge "$2" ]; do
-    fetch "$server/skerry/program/sha256-$1" "$file" "$2" >"$work/output" 2>&1 || :
+    fetch "$server\${3:-/skerry/program/sha256-$1}" "$file" "$2" >"$work/output" 2>&1 || :
     have=$(size_of "$file")
     if [ "$have" -gt "$had" ]; then tries=0; else tries=$((tries + 1)); fi
     had=$have
     [ "$had" -lt "$2" ] || break
+    case \${3:+$(reason)} in
+      *' 404'*) fail "$server has not kept a file of its package ($(reason)): start it with --package and the directory of the whole package" ;;
+    esac
     [ "$tries" -lt ${triesMax} ] || fail "$server gave $had of $2 bytes, and no more: $(reason); try again, or make a new line there"
     say "the download ended after $had of $2 bytes; it continues ($(reason))"
     if [ "$tries" -lt ${pauseSecondsMax} ]; then sleep "$tries"; else sleep ${pauseSecondsMax}; fi
@@ -180,7 +227,7 @@ download() {
   rm -f "$file"
   # A power cut leaves a part whose end has other content than what was fetched.
   if [ "$began" -gt 0 ]; then
-    download "$1" "$2"
+    download "$@"
     return
   fi
   fail "a file of $server is another one than when the line was made, and was not used: make a new line there; if that does not help, somebody changes the files on their way"
@@ -221,17 +268,23 @@ place_launcher() {
 }
 `
 
-const tail = `
-# A minimal Debian lacks two libraries of the engine; the program itself installs everything else.
-check_program() {
-  "$launcher" --version >/dev/null 2>&1 && return
-  say 'installing libatomic1 and libstdc++6'
+const fromMirrors = `
+install_libraries() {
   # dpkg refuses everything after a power cut until its unfinished packages are configured.
   if ls /var/lib/dpkg/updates/[0-9]* >/dev/null 2>&1; then
     DEBIAN_FRONTEND=noninteractive dpkg --force-confdef --force-confold --configure -a </dev/null >/dev/null
   fi
   DEBIAN_FRONTEND=noninteractive apt-get -qq update </dev/null
   DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends libatomic1 libstdc++6 </dev/null >/dev/null
+}
+`
+
+const tail = `
+# A minimal Debian lacks two libraries of the engine; the program itself installs everything else.
+check_program() {
+  "$launcher" --version >/dev/null 2>&1 && return
+  say 'installing libatomic1 and libstdc++6'
+  install_libraries
   "$launcher" --version >/dev/null || fail "the program in $directory does not start: remove $programs and try again"
 }
 

@@ -24,6 +24,18 @@ export const programBounds = Object.freeze({
     /** `bytes=<first>-<last>` with numbers as long as a file may be. */
     rangeCharactersMax: 64,
   }),
+  packageShelf: Object.freeze({
+    /** The directories below one --package that are looked at. */
+    listedMax: 256,
+    /** The packages whose manifests are kept in memory. */
+    knownMax: 8,
+    /** The directories are listed again after this time, if somebody asks for a package that is unknown. */
+    listMsMin: 1_000,
+  }),
+  linePackage: Object.freeze({
+    /** The answer that names the package of a site. */
+    offeredBytesMax: 16 * 1024,
+  }),
   installScript: Object.freeze({
     /** An early end of a download without any progress, before the machine gives up. */
     triesMax: 20,

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { readBody, statusErrorOf, type ClusterClient } from '@skerry/client'
 import { programBounds } from './limits-table.ts'
+import type { LinePackage } from './package-key.ts'
+import { packagePath } from './package-paths.ts'
 import { scriptPath } from './program-paths.ts'
 
 /** The script that a machine fetches, with the hash by which a line pins it. */
@@ -28,24 +30,25 @@ interface LineProxy {
 
 /**
  * Reads the script over the connection of a user, whose server is known, and pins what machines will get from
- * `server`. Throws ExpectedError if the program cannot be had there.
+ * `server`; with an offline package, the script that has its libraries. Throws ExpectedError if the program cannot be had there.
  */
 export async function pinScript(
   cluster: ClusterClient,
-  server: string,
+  { server, offline }: { readonly server: string; readonly offline: LinePackage | undefined },
   signal: AbortSignal,
 ): Promise<PinnedScript> {
-  const request = { method: 'GET', path: scriptPath, headers: {} } as const
+  const path = offline === undefined ? scriptPath : packagePath(offline.digest, { type: 'script' })
+  const request = { method: 'GET', path, headers: {} } as const
   const response = await cluster.raw(request, signal)
   const script = await readBody(response.body, programBounds.installScript.scriptBytesMax)
   if (response.status === 200) {
     const sha256 = createHash('sha256').update(script).digest('hex')
-    return { url: `${new URL(server).origin}${scriptPath}`, sha256 }
+    return { url: `${new URL(server).origin}${path}`, sha256 }
   }
-  const why =
-    response.status === 403 || response.status === 404
-      ? 'it is of a version that does not give its program away'
-      : statusErrorOf(response, script.toString('utf8')).message
+  const isOlder = response.status === 403 || (response.status === 404 && offline === undefined)
+  const why = isOlder
+    ? 'it is of a version that does not give its program away'
+    : statusErrorOf(response, script.toString('utf8')).message
   throw new ExpectedError(`Cannot print the line for ${server}: ${why}`, exitCodes.failure)
 }
 

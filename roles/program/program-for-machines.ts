@@ -23,7 +23,17 @@ export interface MachinePrograms {
   readonly packages?: readonly string[]
 }
 
+/** Where a machine keeps the packages of which it was made. */
+export interface OwnPackages {
+  /** The directory with the packages, their files, and the note which one is in use. */
+  readonly directory: string
+  /** The operator's public key. If omitted, it is where all machines have it. */
+  readonly keyFile?: string
+}
+
 export interface ProgramOptions extends MachinePrograms {
+  /** The packages of the machine itself. If omitted, the role has those that it was given. */
+  readonly ownPackages?: OwnPackages
   /** Where archives for machines are kept. */
   readonly archiveDirectory: string
   /** The role that gives the program away, for messages. */

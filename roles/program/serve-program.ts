@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { StatusError } from '@skerry/api'
 import type { ApiAnswer, AuthorizedRequest } from '@skerry/apiserver'
@@ -12,6 +13,12 @@ import { scriptPath, sha256OfPath } from './program-paths.ts'
 import type { ServedProgram } from './served-program.ts'
 
 const { pieceBytes } = programBounds.programRoute
+
+/** A file that never changes under its hash. */
+export interface ServedFile extends PackedFile {
+  /** The media type. */
+  readonly type: string
+}
 
 export interface ProgramServing {
   readonly downloads: Downloads
@@ -34,7 +41,7 @@ export async function serveProgram(
   if (sha256 === undefined) return scriptAnswer(program.script)
   const file = program.files.get(sha256)
   if (file === undefined) throw notFound()
-  return fileAnswer(file, admitted, serving.downloads)
+  return fileAnswer({ ...file, type: 'application/gzip' }, admitted, serving.downloads)
 }
 
 function notFound(): StatusError {
@@ -43,7 +50,8 @@ function notFound(): StatusError {
   return new StatusError('NotFound', text)
 }
 
-async function packedProgram({ program, log }: ProgramServing): Promise<ServedProgram> {
+/** Resolves with the program, or rejects with ServiceUnavailable and the reason. */
+export async function packedProgram({ program, log }: ProgramServing): Promise<ServedProgram> {
   try {
     return await program()
   } catch (error) {
@@ -58,7 +66,7 @@ async function packedProgram({ program, log }: ProgramServing): Promise<ServedPr
 
 const plainHeaders = Object.freeze({ 'x-content-type-options': 'nosniff' })
 
-function scriptAnswer(script: Uint8Array): ApiAnswer {
+export function scriptAnswer(script: Uint8Array): ApiAnswer {
   const etag = `"${createHash('sha256').update(script).digest('hex')}"`
   const type = 'text/x-shellscript; charset=utf-8'
   return {
@@ -69,15 +77,15 @@ function scriptAnswer(script: Uint8Array): ApiAnswer {
 }
 
 /** A file never changes under its name, so the part that a reader has stays right, whatever it says of its time. */
-function fileAnswer(
-  file: PackedFile,
+export function fileAnswer(
+  file: ServedFile,
   { request }: AuthorizedRequest,
   downloads: Downloads,
 ): ApiAnswer {
-  const { bytes, sha256 } = file
+  const { bytes, sha256, type } = file
   const headers = {
     ...plainHeaders,
-    'content-type': 'application/gzip',
+    'content-type': type,
     'accept-ranges': 'bytes',
     'cache-control': 'public, max-age=31536000, immutable',
     etag: `"${sha256}"`,
@@ -116,13 +124,16 @@ function rangeOf(
   return isOther ? undefined : range
 }
 
+/** Nobody may lead a path to another file, or to a pipe, since it was found. */
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 async function* pieces(
   { path }: PackedFile,
   { start, end }: ByteRange,
   { download, signal }: { readonly download: Download; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   using _running = download
-  await using file = await open(path)
+  await using file = await open(path, readOnly)
   for (let at = start; at < end;) {
     signal.throwIfAborted()
     const length = Math.min(pieceBytes, end - at)

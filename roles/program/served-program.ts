@@ -13,6 +13,8 @@ import {
 export interface ServedProgram {
   /** The script that installs it; the hashes of the files are in it. */
   readonly script: Uint8Array
+  /** The program of each architecture, of which other scripts can be made. */
+  readonly programs: readonly MachineProgram[]
   /** The files by their SHA-256. */
   readonly files: ReadonlyMap<string, PackedFile>
 }
@@ -43,6 +45,7 @@ export async function packProgram(
   await removeOthers(options.archiveDirectory, files)
   return {
     script: Buffer.from(installScript(programs)),
+    programs,
     files: new Map(files.map((file) => [file.sha256, file])),
   }
 }

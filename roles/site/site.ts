@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createDirectDial } from '@skerry/apiserver'
 import { linkedSignal, runAll } from '@skerry/base'
 import { createCluster } from '@skerry/client'
@@ -88,6 +88,8 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
   const { dataDir, name, agent } = options
   const { controllers: controlling = {}, scheduler: scheduling = {} } = options.control ?? {}
   const archiveDirectory = join(dataDir, 'programs')
+  // Next to the site's data, as a machine keeps them.
+  const ownPackages = { directory: join(dirname(dataDir), 'packages') }
   const isShared = isInEtcd(options.store ?? {})
   const parts = [
     // Before anything is written: a master with other settings is refused.
@@ -103,7 +105,7 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
     scheduler(scheduling),
     edgeApps(options.control?.edgeApps ?? {}),
     hubAgent(agent && { ...agent, dataDir, name }, isShared),
-    program({ ...options.machines, archiveDirectory, role: 'site' }),
+    program({ ...options.machines, archiveDirectory, ownPackages, role: 'site' }),
   ]
   const programs = {
     hasControllers: controlling.isDisabled !== true,

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { PackageManifest } from '../manifest.ts'
-import { createOperatorKey, type OperatorKey } from '../operator-key.ts'
+import { manifestBytes, packageDigest, type PackageManifest } from '../manifest.ts'
+import { createOperatorKey, signBytes, type OperatorKey } from '../operator-key.ts'
 import { PackageWriter } from '../write-package.ts'
 
 export interface SmallPackage extends AsyncDisposable {
@@ -61,4 +61,13 @@ export async function smallPackage(version = '0.2.0-abcdefabcdef'): Promise<Smal
     key,
     [Symbol.asyncDispose]: () => rm(scratch, { recursive: true, force: true }),
   }
+}
+
+/** Signs a manifest that no program of ours would write. */
+export function signManifest(
+  manifest: PackageManifest,
+  { privateKey }: OperatorKey,
+): { readonly digest: string; readonly manifest: Buffer; readonly signature: string } {
+  const bytes = manifestBytes(manifest)
+  return { digest: packageDigest(bytes), manifest: bytes, signature: signBytes(bytes, privateKey) }
 }

@@ -5,7 +5,7 @@ import { packageInForce } from '../kind/package-in-force.ts'
 import { provisioningBounds } from '../limits-table.ts'
 import type { MachinePackage, MachineSystem } from '../contract/machine-package.ts'
 import type { DigestedFile } from '../contract/shell.ts'
-import { StepError, type MachineContext } from '../contract/step.ts'
+import { StepError, type MachineContext, type OwnMachineContext } from '../contract/step.ts'
 import { ask, must, places } from './commands.ts'
 import { parseFacts } from './preflight-facts.ts'
 
@@ -38,6 +38,13 @@ export function parseSystem(text: string): SystemFacts {
   }
 }
 
+/** Asks a machine for its system. */
+export async function readSystem(
+  context: Pick<OwnMachineContext, 'shell' | 'print' | 'signal'>,
+): Promise<SystemFacts> {
+  return parseSystem(await ask(context, ['sh', '-c', systemScript]))
+}
+
 /** Returns the package of the cluster, or throws: a step that needs one runs only if there is one. */
 export function packageOf({ edge }: Pick<MachineContext, 'edge'>): PackageSource {
   const asked = packageInForce(edge)
@@ -50,7 +57,7 @@ export async function packageFor(
   asked: PackageSource,
   context: MachineContext,
 ): Promise<MachinePackage & { readonly system: SystemFacts }> {
-  const system = parseSystem(await ask(context, ['sh', '-c', systemScript]))
+  const system = await readSystem(context)
   const { release, architecture } = system
   return { ...(await context.hub.package(asked, { release, architecture })), system }
 }

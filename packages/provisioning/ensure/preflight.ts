@@ -32,7 +32,8 @@ export async function preflight(context: MachineContext): Promise<string> {
 
 /** The same for a machine that joins by itself: its server has answered it, and judges its name. */
 export async function preflightOfOwn(context: OwnMachineContext): Promise<string> {
-  const needsMirrors = context.edge.spec.proxy === undefined
+  const { edge } = context
+  const needsMirrors = edge.spec.proxy === undefined && packageInForce(edge) === undefined
   const facts = await readFacts(context, ['', needsMirrors ? 'mirrors' : ''])
   return judge(facts, { findings: [] }, context)
 }

@@ -9,10 +9,13 @@ import {
 import { openChosenHub } from '../../admin/admin-cluster.ts'
 import type { ChosenHub } from '../../admin/chosen-hub.ts'
 import { machineLine, pinScript } from '../../program/machine-line.ts'
+import { packageWords } from '../../program/package-key.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../../agent/place-options.ts'
+import { choosePackage, type LinePackageFlags } from '../choose-package.ts'
 import { askMs } from '../limits-table.ts'
 import { tellExpiry } from '../text/tell-expiry.ts'
+import { packageOfCluster } from './package-of-cluster.ts'
 import { siteWords, wayWords } from './site-words.ts'
 
 /** The words for the way of the new agent to the hub. */
@@ -32,12 +35,12 @@ interface AllowedFlags {
   allowDial: string[]
 }
 
-export interface JoinCommandOptions extends AgentWayFlags, AllowedFlags, PlaceFlags, ChosenHub {
+export interface JoinCommandOptions
+  extends AgentWayFlags, AllowedFlags, LinePackageFlags, PlaceFlags, ChosenHub {
   output: string | undefined
   name: string
   ttl: string
   manifest: boolean | undefined
-  machine: boolean | undefined
   needsAcceptance: boolean | undefined
   image: string | undefined
   sitePort: number | undefined
@@ -52,14 +55,17 @@ export async function printJoinCommand(options: JoinCommandOptions): Promise<voi
   const [way, further] = machineWords(options)
   const hub = await openChosenHub(options)
   const server = options.server ?? advertised(hub.server)
+  const signal = AbortSignal.timeout(askMs)
+  const byDefault = (): ReturnType<typeof packageOfCluster> =>
+    packageOfCluster(hub.cluster, name, signal)
+  const offline = await choosePackage(options, hub.cluster, byDefault, signal)
   // Nothing is made if there is no program to give.
   const script =
-    options.machine === true
-      ? await pinScript(hub.cluster, server, AbortSignal.timeout(askMs))
-      : undefined
+    options.machine === true ? await pinScript(hub.cluster, { server, offline }, signal) : undefined
   const status = await register(hub.cluster, { ...options, server })
   const { token, command, manifest, caHash, expires } = status
-  const joining = ['site', '--server', server, '--ca-hash', caHash, '--name', name, ...way]
+  const own = ['--server', server, '--ca-hash', caHash, '--name', name]
+  const joining = ['site', ...own, ...packageWords(offline), ...way]
   const words = [...joining, ...(further.length === 0 ? [] : ['--', ...further])]
   const by = { proxy: proxy ?? '', hasLogin: options.proxyCredentials === true }
   const line =

@@ -3,19 +3,21 @@ import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import type { ClusterClient } from '@skerry/client'
 import { openAdminCluster } from '../../admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs } from '../../admin/join-token.ts'
+import { offeredPackage } from '../../program/line-package.ts'
 import { machineLine, pinScript } from '../../program/machine-line.ts'
+import { packageWords } from '../../program/package-key.ts'
 import { bareNodeWords, nodeJoinLine } from '../../admin/node-join-line.ts'
 import { clientServers, publishedAuthority, readSiteInfo } from '../../admin/site-info.ts'
+import { choosePackage, refusePackageAlone, type LinePackageFlags } from '../choose-package.ts'
 import { askMs } from '../limits-table.ts'
 import { tellExpiry } from '../text/tell-expiry.ts'
 
-export interface TokenOptions {
+export interface TokenOptions extends LinePackageFlags {
   dataDir: string
   kubeconfig: string | undefined
   server: string | undefined
   ttl: string
   printJoinCommand: boolean | undefined
-  machine: boolean | undefined
   master: boolean | undefined
   witness: boolean | undefined
   output: string | undefined
@@ -27,6 +29,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     const text = 'Cannot print a line: --machine belongs to --print-join-command'
     throw new ExpectedError(text, exitCodes.usage)
   }
+  refusePackageAlone(options)
   const signal = AbortSignal.timeout(askMs)
   const { cluster, caPem } = await openSite(options, signal)
   if (options.master === true || options.witness === true) {
@@ -37,8 +40,11 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   const named = options.server === undefined ? await clientServers(cluster, info, signal) : []
   const [server, ...others] = [options.server ?? [], ...named].flat()
   if (server === undefined) throw new TypeError('Cannot create token: there is no address')
+  const byDefault = (): ReturnType<typeof offeredPackage> => offeredPackage(cluster, signal)
+  const offline = await choosePackage(options, cluster, byDefault, signal)
   // Nothing is made if there is no program to give.
-  const script = options.machine === true ? await pinScript(cluster, server, signal) : undefined
+  const script =
+    options.machine === true ? await pinScript(cluster, { server, offline }, signal) : undefined
   const ttlSeconds = (parseDurationMs(options.ttl) ?? 0) / 1_000
   const description = 'made by skerry token create'
   const made = await createJoinToken(
@@ -47,7 +53,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     { clock: systemClock },
     signal,
   )
-  const words = bareNodeWords(made, { info })
+  const words = bareNodeWords(made, { info, packaged: packageWords(offline) })
   const line = script && machineLine({ script, token: made.token, words })
   if (options.output === 'json') console.log(JSON.stringify({ ...made, line, script }))
   else if (line !== undefined) {

@@ -5,6 +5,7 @@ import type { ClusterClient } from '@skerry/client'
 import { jsonAnswer, readJsonBody } from '@skerry/console-api'
 import type { OpenHub } from '../contract/hub-part.ts'
 import type { PinnedScript } from '../../program/machine-line.ts'
+import type { LinePackage } from '../../program/package-key.ts'
 import { hubBounds } from '../limits-table.ts'
 import { asksAsUser, notAllowed } from './user-hub.ts'
 import { askSite, clusterPattern } from './user-site.ts'
@@ -103,6 +104,7 @@ async function makeCommand(
   const { createJoinToken } = await import('../../admin/join-token.ts')
   const { bareNodeWords, nodeJoinLine } = await import('../../admin/node-join-line.ts')
   const { machineLine } = await import('../../program/machine-line.ts')
+  const { packageWords } = await import('../../program/package-key.ts')
   const info = await readSiteInfo(site, signal)
   const caPem = await publishedAuthority(site, signal)
   if (!info || caPem === undefined) {
@@ -110,8 +112,10 @@ async function makeCommand(
     throw new StatusError('Conflict', text)
   }
   const [server = '', ...others] = await clientServers(site, info, signal)
+  const { offeredPackage } = await import('../../program/line-package.ts')
+  const offline = isBare ? await offeredPackage(site, signal) : undefined
   // Nothing is made if there is no program to give.
-  const script = isBare ? await scriptFor(site, server, signal) : undefined
+  const script = isBare ? await scriptFor(site, { server, offline }, signal) : undefined
   const description = 'made by the web console'
   const made = await createJoinToken(
     site,
@@ -119,9 +123,14 @@ async function makeCommand(
     { clock },
     signal,
   )
+  const packaged = packageWords(offline)
   return {
     command: script
-      ? machineLine({ script, token: made.token, words: bareNodeWords(made, { info, labels }) })
+      ? machineLine({
+          script,
+          token: made.token,
+          words: bareNodeWords(made, { info, labels, packaged }),
+        })
       : nodeJoinLine(made, { others, info, labels }),
     expiresAt: new Date(made.expiresAtMs).toISOString(),
     caHash: made.caHash,
@@ -131,12 +140,12 @@ async function makeCommand(
 /** Rejects with a Conflict if the site does not give its program away. */
 async function scriptFor(
   site: ClusterClient,
-  server: string,
+  asked: { readonly server: string; readonly offline: LinePackage | undefined },
   signal: AbortSignal,
 ): Promise<PinnedScript> {
   const { pinScript } = await import('../../program/machine-line.ts')
   try {
-    return await pinScript(site, server, signal)
+    return await pinScript(site, asked, signal)
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error
     throw new StatusError('Conflict', `Cannot ${doing}: ${error.message}`, { cause: error })

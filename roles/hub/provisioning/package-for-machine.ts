@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ExpectedError } from '@skerry/base'
 import type {
   BlobRef,
@@ -14,7 +12,7 @@ import {
   type MachinePackage,
   type MachineSystem,
 } from '@skerry/provisioning'
-import { hubBounds } from '../limits-table.ts'
+import { listPackages } from '../../program/package-shelf.ts'
 import { bundleLauncher, executableLauncher } from '../../program/program-for-machines.ts'
 
 type PackageSource = NonNullable<EdgeCluster['spec']['package']>
@@ -29,7 +27,8 @@ export async function packageForMachine(
   directories: readonly string[],
 ): Promise<MachinePackage> {
   const packages = await import('@skerry/offline-package')
-  const places = await findPackage(digest, directories)
+  const places = (await listPackages(directories)).get(digest)
+  if (places === undefined) throw missing(digest)
   try {
     const opened = await packages.openPackage(places, publicKey)
     // Somebody may have replaced it after it was found.
@@ -40,30 +39,6 @@ export async function packageForMachine(
     if (!(error instanceof ExpectedError)) throw error
     throw new StepError(error.message, { isFinal: true })
   }
-}
-
-async function findPackage(digest: string, directories: readonly string[]): Promise<PackagePlaces> {
-  const { openUnverified, placesIn } = await import('@skerry/offline-package')
-  for (const directory of directories) {
-    for (const each of [directory, ...(await directoriesIn(directory))]) {
-      const places = placesIn(each)
-      // A directory without a package, or with a damaged one, must not hide another package.
-      const found = await openUnverified(places).catch((error: unknown) => {
-        if (error instanceof ExpectedError) return undefined
-        throw error
-      })
-      if (found?.digest === digest) return places
-    }
-  }
-  throw missing(digest)
-}
-
-async function directoriesIn(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isDirectory() && entry.name !== 'blobs')
-    .slice(0, hubBounds.packages.listedMax)
-    .map(({ name }) => join(directory, name))
 }
 
 function missing(digest: string): StepError {

@@ -1,4 +1,5 @@
 import type { EdgeCluster, MachineTaint } from '@skerry/provisioning'
+import type { LinePackage } from '../../program/package-key.ts'
 
 /** The words of a copied line that a node and a site have in common. */
 export interface JoinOptions {
@@ -16,6 +17,8 @@ export interface JoinOptions {
   readonly labels: Readonly<Record<string, string>>
   readonly taints: readonly MachineTaint[]
   readonly way: JoinWay
+  /** The offline package that the machine gets from the server. If omitted, it uses its own mirrors. */
+  readonly offline: LinePackage | undefined
   /** The port of the API of a site on this machine. */
   readonly apiPort: number
 }

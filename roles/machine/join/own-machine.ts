@@ -103,7 +103,7 @@ export async function ownMachine(
 
 /** The cluster as if an object on a hub described it. */
 function edgeOf(role: 'Master' | 'Node', options: JoinOptions): EdgeCluster {
-  const { clusterName, network, networkInterface, server, way } = options
+  const { clusterName, network, networkInterface, server, way, offline } = options
   const { proxy: url } = way
   const site = role === 'Node' ? [new URL(server).hostname] : []
   const proxy = url && { httpProxy: url, httpsProxy: url, noProxy: [...site, ...way.noProxy] }
@@ -116,6 +116,7 @@ function edgeOf(role: 'Master' | 'Node', options: JoinOptions): EdgeCluster {
       machines: [],
       ...(networkInterface === undefined ? {} : { networkInterface }),
       ...(proxy ? { proxy } : {}),
+      ...(offline ? { package: offline } : {}),
     },
   }
 }
@@ -126,8 +127,21 @@ export function firstSteps(
   { context, connect, nodeName }: JoiningMachine & { readonly nodeName: string },
   { tokenCommand, deps }: { readonly tokenCommand: string; readonly deps: JoinDeps },
 ): JoinStep[] {
-  const { server, caHash, clusterName, network, apiPort } = options
+  const { server, caHash, clusterName, network, apiPort, offline } = options
   const { role } = context.machine
+  let authorityPem = ''
+  const taken: JoinStep = {
+    does: 'take missing system packages, and images, from the offline package',
+    async act() {
+      if (offline === undefined) throw new RangeError('Cannot take a package: the line names none')
+      const { takePackage } = await import('./take-package.ts')
+      return takePackage(
+        { offline, server, token: options.token, authorityPem, connect },
+        // Waits are measured by this machine's own clock.
+        { ...context, clock: deps.clock },
+      )
+    },
+  }
   return [
     {
       does: 'check system, kernel, memory, disk, clock, ports and left-overs',
@@ -139,10 +153,11 @@ export function firstSteps(
         const token = parseBootstrapToken(options.token)
         if (token === undefined) throw new RangeError('Cannot join: the token cannot be read')
         const discovery = { server, token, authorityHashes: [caHash], tokenCommand, connect }
-        await discoverCluster(discovery, deps, deps.signal)
+        authorityPem = (await discoverCluster(discovery, deps, deps.signal)).authorityPem
         return `it has ${caHash}, and knows the token`
       },
     },
+    ...(offline === undefined ? [] : [taken]),
     {
       does: 'install packages and units, load kernel modules, set switches for every boot',
       async act() {
@@ -151,7 +166,7 @@ export function firstSteps(
         const apt = await writeProxyFiles(options, context)
         const print = (line: string): void => context.print(line)
         await prepareMachine(
-          { ...plan, isOffline: false, hasVirtualIP: false },
+          { ...plan, isOffline: offline !== undefined, hasVirtualIP: false },
           print,
           deps.signal,
           apt,

@@ -27,6 +27,7 @@ const plain: Omit<JoinOptions, 'server' | 'caHash' | 'token'> = {
   labels: {},
   taints: [],
   way: { proxy: undefined, proxyCredentialsFile: undefined, noProxy: [], isInspected: false },
+  offline: undefined,
   apiPort: 6_443,
 }
 
