@@ -45,12 +45,18 @@ interface Setting {
 
 const measures: Readonly<Record<Load, (setting: Setting) => Promise<Figure[]>>> = {
   async copied({ directory, signal }) {
-    const program = await bundleProgram({ outputDirectory: join(directory, 'bundle'), version })
-    const { first, again } = await measureCopiedBytes(dirname(program), directory, signal)
-    return [
-      alone('provision.copied.first', 'MB', first / 1e6, null),
-      alone('provision.copied.again', 'kB', again / 1e3, null),
-    ]
+    const bundled = async (name: string, named: string): Promise<string> =>
+      dirname(await bundleProgram({ outputDirectory: join(directory, name), version: named }))
+    const bundles = [
+      await bundled('bundle', version),
+      await bundled('next-bundle', `${version}-next`),
+    ] as const
+    const measured = await measureCopiedBytes({ bundles, directory }, signal)
+    return Object.entries(measured).flatMap(([what, { first, again, upgrade }]) => [
+      alone(`provision.copied.${what}.first`, 'MB', first / 1e6, null),
+      alone(`provision.copied.${what}.again`, 'kB', again / 1e3, null),
+      alone(`provision.copied.${what}.upgrade`, 'MB', upgrade / 1e6, null),
+    ])
   },
   async 'one-machine'({ rounds }) {
     const seconds = await repeated(rounds, () => measureReadyCluster(1))

@@ -13,6 +13,10 @@ import { whyNot } from './prerequisites.ts'
 const skip = (await whyNot()) || (await whyNoMachine())
 const name = 'branch-7'
 const namespace = 'edges'
+const program = '/usr/local/bin/skerry'
+const balancer = 'api.branch.example'
+/** The address of the interface by which the cluster knows its machine; SSH uses another one. */
+const uplink = '10.80.0.5'
 const proxyUser = 'site'
 /** It has characters that URLs, systemd and shells read as something else. */
 const proxyPassword = `pr0xy p@ss:'"$%/\\`
@@ -32,6 +36,7 @@ test('machines that are checked first', { skip, timeout: 400_000 }, async (t) =>
   await t.test('an add-on that is taken from the object is taken from the cluster', () =>
     prunes(all),
   )
+  await t.test('a cluster that is deleted on the hub alone goes on without it', () => keeps(all))
   await t.test('no password of the proxy or of a machine is written anywhere', () =>
     keepsPassword(all),
   )
@@ -123,6 +128,10 @@ async function makes(story: Story): Promise<void> {
   const { hub, first, proxy, outside } = story
   const endpoint = await startMirror(outside)
   await hub.setSecret('proxy-login', { username: proxyUser, password: proxyPassword })
+  const ip = (...words: string[]) => first.ask(['ip', ...words])
+  await ip('link', 'add', 'uplink', 'type', 'bridge')
+  await ip('address', 'add', `${uplink}/24`, 'dev', 'uplink')
+  await ip('link', 'set', 'uplink', 'up')
   await hub.apply(manifest(story, endpoint))
   await hub.untilPhase('Checked')
   const made = await hub.skerry('edge-cluster', 'make', name, '-n', namespace)
@@ -133,7 +142,9 @@ async function makes(story: Story): Promise<void> {
   assert.match(edge.status.capacity ?? '', /^at most 1024 nodes with 30 pods each/)
   const node = edge.status.machines[0]?.node ?? ''
   const range = await hub.siteKubectl('get', 'node', node, '-o', 'jsonpath={.spec.podCIDR}')
-  assert.match(range, /\/26$/)
+  assert.match(range, /^10\.70\.\d+\.\d+\/26$/)
+  const own = 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}'
+  assert.equal(await hub.siteKubectl('get', 'node', node, '-o', own), uplink)
   const pods = await hub.siteKubectl('get', 'node', node, '-o', 'jsonpath={.status.capacity.pods}')
   assert.equal(pods, '30')
   const { host } = new URL(hub.server)
@@ -142,6 +153,14 @@ async function makes(story: Story): Promise<void> {
   assert.equal(cell.trim(), 'configmap/greeting')
   await hub.siteKubectl('wait', '--for=condition=Ready', 'pod/app', '-n', 'shop', '--timeout=60s')
   assert.ok(proxy.passed.includes(`GET ${new URL(endpoint).host}`), 'images come by the proxy')
+  const look =
+    'busybox nslookup kubernetes.default.svc.branch.example; busybox cat /etc/resolv.conf'
+  const names = await hub.siteKubectl('exec', 'app', '-n', 'shop', '--', 'sh', '-c', look)
+  assert.match(names, /Address: +10\.60\.0\.1\b/)
+  assert.match(names, /^search shop\.svc\.branch\.example /m)
+  assert.equal(await first.ask(['cat', '/root/hooks.log']), 'before\nafter\n')
+  const config = await first.ask(['skerry', 'kubeconfig', '--site-dir', '/var/lib/skerry/site'])
+  assert.ok(config.includes(`server: https://${balancer}:8443`), 'clients get the balancer')
   await aptGoesByProxy(story)
   const shown = await hub.skerry('edge-cluster', 'get', name, '-n', namespace)
   assert.match(shown.stdout, new RegExp(`^${first.address} +Master +${node} +Ready`, 'm'))
@@ -180,7 +199,16 @@ metadata: { name: app, namespace: shop }
 spec:
   containers: [{ name: app, image: 'registry.invalid/edge/app:v1' }]
 `
-  const addOns = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'shop', namespace } }
+  const textsOf = (configMap: string, data: Readonly<Record<string, string>>) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: configMap, namespace },
+    data,
+  })
+  const scripts = {
+    before: `#!/bin/sh -e\ntest ! -e ${program}\necho before >>/root/hooks.log\n`,
+    after: `#!/bin/sh -e\n${program} --version\necho after >>/root/hooks.log\n`,
+  }
   const edge = {
     apiVersion: 'hub.skerry.io/v1alpha1',
     kind: 'EdgeCluster',
@@ -188,10 +216,21 @@ spec:
     spec: {
       mode: 'Check',
       hubServer: hub.server,
-      network: { podsPerNode: 30 },
+      networkInterface: 'uplink',
+      network: {
+        podsPerNode: 30,
+        podCIDR: '10.70.0.0/16',
+        serviceCIDR: '10.60.0.0/16',
+        dnsDomain: 'branch.example',
+      },
       proxy: { httpProxy: proxy.url, httpsProxy: proxy.url, credentials: { name: 'proxy-login' } },
       registries: [{ host: 'registry.invalid', endpoints: [endpoint] }],
       addons: [{ configMap: 'shop', key: 'shop.yaml' }],
+      hooks: [
+        { when: 'AfterInstall', configMap: 'hooks', key: 'after' },
+        { when: 'BeforeInstall', configMap: 'hooks', key: 'before' },
+      ],
+      highAvailability: { type: 'Balancer', address: balancer, port: 8443 },
       machines: [
         {
           addresses: [first.address],
@@ -202,7 +241,7 @@ spec:
       ],
     },
   }
-  const items = [{ ...addOns, data: { 'shop.yaml': addOn } }, edge]
+  const items = [textsOf('shop', { 'shop.yaml': addOn }), textsOf('hooks', scripts), edge]
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
 }
 
@@ -226,6 +265,21 @@ async function prunes({ hub, first }: Story): Promise<void> {
     const found = hub.step(await hub.edge(), 'ApplyAddOns', first)
     return found.state === 'Done' && /0 objects are applied, 3 were removed/.test(found.message)
   })
+}
+
+async function keeps({ hub, first }: Story): Promise<void> {
+  const node = (await hub.edge()).status.machines[0]?.node ?? ''
+  const since = 'ActiveEnterTimestampMonotonic'
+  const units = ['systemctl', 'show', '--value', `--property=ActiveState,${since}`] as const
+  const roles = ['skerry-site', 'skerry-node']
+  const before = await first.ask([...units, ...roles])
+  const choice = ['--keep-machines', '--wait']
+  const gone = await hub.skerry('edge-cluster', 'delete', name, '-n', namespace, ...choice)
+  assert.equal(gone.exitCode, 0, gone.stderr)
+  assert.equal((await hub.tryKubectl(['get', 'cluster', name])).exitCode, 1)
+  assert.match(before, /^active$/m)
+  assert.equal(await first.ask([...units, ...roles]), before, 'its roles were not started again')
+  await first.ask(['skerry', 'machine', 'node-ready', node])
 }
 
 async function keepsPassword({ hub, first, second }: Story): Promise<void> {

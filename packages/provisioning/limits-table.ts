@@ -112,6 +112,9 @@ export const provisioningBounds = Object.freeze({
     reachMsMax: 60_000,
     /** The look-ups of names and the listing of rules on a slow machine. */
     factsMsMax: 60_000,
+    /** The question who has a virtual IP, and the characters of its answer. */
+    holderMsMax: 30_000,
+    holderCharsMax: 200,
     /** The rules of one chain and the chains that one packet passes when rules are judged. */
     rulesMax: 10_000,
     chainDepthMax: 32,

@@ -65,6 +65,7 @@ export {
 } from './kind/edge-cluster.ts'
 export type { BlockWay, JumpHost } from './kind/block-way.ts'
 export { jumpsOf, jumpText } from './kind/edge-cluster-ways.ts'
+export { pausedBy, pausePatch } from './kind/pause.ts'
 export { isLook } from './engine/plan-steps.ts'
 export { packageInForce } from './kind/package-in-force.ts'
 export { isImport } from './kind/edge-cluster-import.ts'

@@ -35,7 +35,10 @@ test('wishes of a person are the annotations that the hub reads', () => {
       annotations('accept-host-keys', '10.0.0.11=SHA256:x'),
     ],
     [{ ask: 'pause' }, { spec: { paused: true } }],
-    [{ ask: 'resume' }, { spec: { paused: false } }],
+    [
+      { ask: 'resume' },
+      { spec: { paused: false }, metadata: { annotations: { 'hub.skerry.io/pause': null } } },
+    ],
   ]
   for (const [wish, patch] of table) assert.deepEqual(wishPatch(wish), patch)
 })

@@ -1,6 +1,7 @@
 /** A hub.skerry.io/v1alpha1 EdgeCluster, as far as it is shown and made here. Pure. */
 
 import type { Action } from '../hub/rights.ts'
+import { pausePatch } from './pause.ts'
 
 export const edgeClusters = {
   group: 'hub.skerry.io',
@@ -126,7 +127,7 @@ export function wishPatch(wish: EdgeWish): unknown {
   switch (wish.ask) {
     case 'pause':
     case 'resume':
-      return { spec: { paused: wish.ask === 'pause' } }
+      return pausePatch(wish.ask)
     case 'make':
       return { spec: { mode: 'Make' } }
     case 'cancel':

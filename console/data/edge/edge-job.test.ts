@@ -55,7 +55,11 @@ test('wishes are the annotations that the hub reads, and the commands that ask f
     [{ ask: 'retry', target: '*' }, annotations('retry', '*'), 'retry spring'],
     [{ ask: 'cancel' }, annotations('cancel', '*'), 'cancel spring'],
     [{ ask: 'pause' }, { spec: { paused: true } }, 'pause spring'],
-    [{ ask: 'resume' }, { spec: { paused: false } }, 'resume spring'],
+    [
+      { ask: 'resume' },
+      { spec: { paused: false }, metadata: { annotations: { 'hub.skerry.io/pause': null } } },
+      'resume spring',
+    ],
   ]
   for (const [wish, patch, command] of table) {
     assert.deepEqual(jobPatch(job, wish), patch)

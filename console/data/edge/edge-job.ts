@@ -1,6 +1,7 @@
 /** Jobs that change the machines of many edge clusters (hub.skerry.io/v1alpha1 EdgeJob), as far as they are shown. Pure. */
 
 import type { Action } from '../hub/rights.ts'
+import { pausePatch } from './pause.ts'
 
 export const edgeJobs = { group: 'hub.skerry.io', version: 'v1alpha1', resource: 'edgejobs' }
 export const edgeJobClusters = { ...edgeJobs, resource: 'edgejobclusters' }
@@ -133,9 +134,7 @@ export function targetOf({ cluster, address }: Pick<JobRow, 'cluster' | 'address
 
 /** Returns the merge patch by which a person asks a job for something. Earlier wishes stay. */
 export function jobPatch({ metadata }: EdgeJobObject, wish: JobWish): unknown {
-  if (wish.ask === 'pause' || wish.ask === 'resume') {
-    return { spec: { paused: wish.ask === 'pause' } }
-  }
+  if (wish.ask === 'pause' || wish.ask === 'resume') return pausePatch(wish.ask)
   const key = `hub.skerry.io/${wish.ask}`
   if (!('target' in wish)) return { metadata: { annotations: { [key]: '*' } } }
   const before = metadata.annotations?.[key]?.split(',') ?? []

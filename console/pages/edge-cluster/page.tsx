@@ -15,6 +15,7 @@ import {
   type EdgeStep,
   type EdgeWish,
 } from '../../data/edge/edge-cluster.ts'
+import { isPaused } from '../../data/edge/pause.ts'
 import { askHub } from '../../data/hub/hub-request.ts'
 import { Allowed } from '../../parts/allowed.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
@@ -138,7 +139,7 @@ function Wishes({ edge, ask, send }: ActionsProps) {
   const words = useTexts(partTexts)
   const cancel = useAction()
   const { phase, steps = [] } = edge.status ?? {}
-  const isPaused = edge.spec.paused === true
+  const isHeldUp = isPaused(edge)
   const isOver = ['Ready', 'Checked', 'Cancelled', 'Deleting'].includes(phase ?? '')
   return (
     <>
@@ -156,9 +157,9 @@ function Wishes({ edge, ask, send }: ActionsProps) {
           <button
             type="button"
             className="button"
-            onClick={() => ask({ ask: isPaused ? 'resume' : 'pause' })}
+            onClick={() => ask({ ask: isHeldUp ? 'resume' : 'pause' })}
           >
-            {isPaused ? texts.resume : texts.pause}
+            {isHeldUp ? texts.resume : texts.pause}
           </button>
           <ConfirmButton label={texts.cancel} action={cancel} act={() => send({ ask: 'cancel' })}>
             <p>{texts.cancelText}</p>

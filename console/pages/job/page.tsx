@@ -16,6 +16,7 @@ import {
   type JobPhase,
   type JobWish,
 } from '../../data/edge/edge-job.ts'
+import { isPaused } from '../../data/edge/pause.ts'
 import { askHub } from '../../data/hub/hub-request.ts'
 import { useAction } from '../../data/hub/use-action.ts'
 import { Age } from '../../parts/age.tsx'
@@ -145,8 +146,8 @@ function Actions({ job, ask, send }: ActionsProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
   const cancelAction = useAction()
-  const { spec, status } = job
-  const hold: JobWish = { ask: spec.paused === true ? 'resume' : 'pause' }
+  const { status } = job
+  const hold: JobWish = { ask: isPaused(job) ? 'resume' : 'pause' }
   const all = { target: '*' } as const
   return (
     <>
@@ -171,7 +172,7 @@ function Actions({ job, ask, send }: ActionsProps) {
       {isOver(job) ? undefined : (
         <>
           <button type="button" className="button" onClick={() => ask(hold)}>
-            {spec.paused === true ? texts.resume : texts.pause}
+            {isPaused(job) ? texts.resume : texts.pause}
           </button>
           <ConfirmButton
             label={texts.cancel}

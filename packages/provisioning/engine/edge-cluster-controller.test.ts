@@ -8,7 +8,7 @@ import {
   resources,
   type ClusterClient as Api,
 } from '@skerry/client'
-import { createInformerSet, runController } from '@skerry/controller-runtime'
+import { createInformerSet, runController, type InformerSet } from '@skerry/controller-runtime'
 import { builtinKinds } from '@skerry/kinds'
 import { startTestApiServer, untilObject } from '@skerry/testing'
 import { edgeClusterKind } from '../kind/edge-cluster-kind.ts'
@@ -34,6 +34,8 @@ interface World {
   readonly unreachable: Set<string>
   /** The text that each machine prints in each step. */
   prints: string
+  /** Called while a step of the hub runs. */
+  onStep?: () => Promise<unknown>
 }
 
 function shellOf(): Shell {
@@ -66,6 +68,7 @@ function tables(world: World): Record<'steps' | 'departure' | 'removal', Step[]>
     place: 'hub',
     async act() {
       world.done.push(name)
+      await world.onStep?.()
       return 'done'
     },
   })
@@ -87,7 +90,9 @@ const secretOf = (): Secret => ({
 })
 
 /** An API server with the kind, a Secret, and the controller on it until it is disposed of. */
-async function start(world: World): Promise<{ readonly api: Api } & AsyncDisposable> {
+async function start(
+  world: World,
+): Promise<{ readonly api: Api; readonly informers: InformerSet } & AsyncDisposable> {
   const kinds = await builtinKinds()
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startTestApiServer({ kinds: [...kinds, edgeClusterKind(kinds)] }))
@@ -116,7 +121,7 @@ async function start(world: World): Promise<{ readonly api: Api } & AsyncDisposa
     await running
   })
   const owned = stack.move()
-  return { api, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { api, informers, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 const machines = [
@@ -267,16 +272,48 @@ test('an unknown host key waits for a person, whose acceptance is kept and whose
   assert.equal(made?.metadata.annotations?.['hub.skerry.io/accept-host-keys'], undefined)
 })
 
-test('a paused cluster does nothing until it goes on', async () => {
+const readyMessage = (edge: EdgeCluster | undefined): string =>
+  edge?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? ''
+
+test('a paused cluster does nothing until neither its field nor its annotation holds it', async () => {
   const world = worldOf()
   await using scene = await start(world)
   const { api } = scene
-  await api.resource(edgeClusterResource).create(edgeOf({ paused: true }), soon())
-  await untilPhase(api, 'Paused')
+  const annotations = { 'hub.skerry.io/pause': 'true' }
+  const edge = { ...edgeOf({ paused: true }), metadata: { ...key, annotations } }
+  await api.resource(edgeClusterResource).create(edge, soon())
+  const both = await untilPhase(api, 'Paused')
+  const named = 'paused by spec.paused and annotation hub.skerry.io/pause; Claim is next'
+  assert.equal(readyMessage(both), named)
+  const change = (patch: object) =>
+    api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
+  await change({ spec: { paused: false } })
+  const isTold = (found: EdgeCluster | undefined): boolean =>
+    readyMessage(found).startsWith('paused by annotation hub.skerry.io/pause; ')
+  const one = await untilObject(api, { resource: edgeClusterResource, key }, isTold, soon())
+  // It stays until a person removes it, unlike the annotations that the hub answers.
+  assert.deepEqual(one?.metadata.annotations, annotations)
   assert.deepEqual(world.done, [])
-  const patch = { spec: { paused: false } }
-  await api.resource(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
+  await change({ metadata: { annotations: { 'hub.skerry.io/pause': null } } })
   await untilPhase(api, 'Ready')
+})
+
+test('an annotation that comes while a step runs lets that step end, and no other begin', async () => {
+  const world = worldOf()
+  await using scene = await start(world)
+  const { api, informers } = scene
+  // The engine has seen this write when it resolves.
+  const patch = { metadata: { annotations: { 'hub.skerry.io/pause': 'true' } } }
+  world.onStep = () =>
+    informers.client(edgeClusterResource).patch({ ...key, type: 'merge', patch }, soon())
+  await api.resource(edgeClusterResource).create(edgeOf(), soon())
+  const paused = await untilPhase(api, 'Paused')
+  const states = paused?.status?.steps?.map(({ name, state }) => `${name} ${state}`) ?? []
+  assert.deepEqual(new Set(states), new Set(['Claim Done', 'Connect Waiting', 'Install Waiting']))
+  assert.deepEqual(world.done, ['Claim'])
+  await annotate(api, { 'hub.skerry.io/pause': 'false' })
+  await untilPhase(api, 'Ready')
+  assert.equal(world.done.filter((name) => name === 'Claim').length, 1)
 })
 
 test('a log never replaces a ConfigMap that somebody else has made', async () => {

@@ -20,6 +20,7 @@ import { provisioningBounds } from '../limits-table.ts'
 import type { OpenShell } from '../contract/shell.ts'
 import type { OpenJump } from '../contract/ways.ts'
 import { jumpStatuses, jumpText } from '../kind/edge-cluster-ways.ts'
+import { pausedBy } from '../kind/pause.ts'
 import { answerAsks } from './asks.ts'
 import { writeFinalizers, writeStatus } from './edge-cluster-writes.ts'
 import { MachineOpener } from './machine-opener.ts'
@@ -154,10 +155,11 @@ async function carryOut(
     steps: answered.steps,
     machines: answered.machines,
     jumps: answered.jumps,
+    pausedBy: pausedBy(edge),
     now: () => clock.now(),
     write: (status) => writeStatus(edge, status, scope, signal),
   })
-  const isPaused = edge.spec.paused === true
+  const isPaused = pausedBy(edge) !== undefined
   const isCheck = isMereCheck(edge)
   const isAtWork = !isPaused && isBusy(instances, book, clock.now())
   await book.save(isAtWork ? 'Running' : phaseAtRest(book, { isPaused, isCheck }))
@@ -200,20 +202,25 @@ function whatHolds(
   const broken = new AbortController()
   let isHeld = false
   const wasDeleted = edge.metadata.deletionTimestamp !== undefined
-  const subscription = context
-    .informer(edgeClusterResource)
-    .onChange((change: Change<EdgeCluster>) => {
-      const { metadata, spec } = change.object
-      if (metadata.uid !== edge.metadata.uid) return
-      const { annotations = {} } = metadata
-      const isDeleted = change.type === 'deleted' || metadata.deletionTimestamp !== undefined
-      const isAsked = Object.values(edgeClusterAsks).some((name) => annotations[name] !== undefined)
-      const isNew = metadata.generation !== edge.metadata.generation
-      isHeld ||= isAsked || isNew || spec.paused === true || (isDeleted && !wasDeleted)
-      const isBroken = annotations[edgeClusterAsks.cancel] !== undefined
-      if (isBroken || (isDeleted && !wasDeleted))
-        broken.abort(new Error('a person has cancelled it'))
-    })
+  const heed = (now: EdgeCluster, isGone: boolean): void => {
+    const { metadata } = now
+    if (metadata.uid !== edge.metadata.uid) return
+    const { annotations = {} } = metadata
+    const isDeleted = isGone || metadata.deletionTimestamp !== undefined
+    const isAsked = Object.values(edgeClusterAsks).some((name) => annotations[name] !== undefined)
+    const isNew = metadata.generation !== edge.metadata.generation
+    const isPaused = pausedBy(now) !== undefined
+    isHeld ||= isAsked || isNew || isPaused || (isDeleted && !wasDeleted)
+    const isBroken = annotations[edgeClusterAsks.cancel] !== undefined
+    if (isBroken || (isDeleted && !wasDeleted)) broken.abort(new Error('a person has cancelled it'))
+  }
+  const informer = context.informer(edgeClusterResource)
+  const subscription = informer.onChange(({ type, object }: Change<EdgeCluster>) =>
+    heed(object, type === 'deleted'),
+  )
+  // A person may have asked for something since the object was read.
+  const latest = informer.get(parseKey(keyOfObject(edge)))
+  heed(latest ?? edge, latest === undefined)
   return {
     broken: broken.signal,
     isHeld: () => isHeld,

@@ -13,6 +13,7 @@ import {
   type EdgeJobCluster,
   type EdgeJobClusterStatus,
 } from '../kind/edge-job.ts'
+import { pausedBy } from '../kind/pause.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { Places } from './job-places.ts'
 import { firstJobOn, isEnded, turnsOf } from './job-turns.ts'
@@ -34,7 +35,7 @@ export function edgeJobClusterController(deps: EdgeJobDeps): ControllerDefinitio
       watch(edgeJobResource, {
         // A status changes often and concerns nobody here.
         keysOf: ({ object, old }, context) =>
-          old !== undefined && old.metadata.generation === object.metadata.generation
+          old !== undefined && isSameOrder(old, object)
             ? []
             : clustersOfJob(object, context).map(keyOfObject),
       }),
@@ -45,6 +46,10 @@ export function edgeJobClusterController(deps: EdgeJobDeps): ControllerDefinitio
     ],
     reconcile: (key, context, signal) => reconcile(key, { ...deps, context, places }, signal),
   }
+}
+
+function isSameOrder(old: EdgeJob, job: EdgeJob): boolean {
+  return old.metadata.generation === job.metadata.generation && pausedBy(old) === pausedBy(job)
 }
 
 function clustersOfJob({ metadata }: EdgeJob, context: ControllerContext): EdgeJobCluster[] {

@@ -456,6 +456,29 @@ test('a machine that was rolled back begins again when a person asks, with a pro
   assert.equal((await scene.job()).metadata.annotations?.['hub.skerry.io/retry'], undefined)
 })
 
+test('an annotation pauses a job before the next machine, stays, and lets it go on once it is removed', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
+  await scene.create({ ...upgrade, requireConfirmation: true })
+  await scene.until(async () => (await scene.job()).status?.totals?.waiting === 1)
+  await scene.annotate('pause', 'true')
+  const paused = await scene.untilPhase('Paused')
+  assert.match(paused.status?.message ?? '', /^paused by annotation hub\.skerry\.io\/pause; /)
+  await scene.annotate('confirm', '*')
+  const isConfirmed = async () =>
+    (await scene.part('branch-1'))?.spec.confirmed?.includes('*') === true
+  await scene.until(isConfirmed)
+  await scene.clock.advance(600_000)
+  const { metadata, status } = await scene.job()
+  assert.deepEqual(metadata.annotations, { 'hub.skerry.io/pause': 'true' })
+  assert.equal(status?.phase, 'Paused')
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([old]))
+  const patch = { metadata: { annotations: { 'hub.skerry.io/pause': null } } }
+  const request = { namespace, name: 'job', type: 'merge' as const, patch }
+  await scene.api.resource(edgeJobResource).patch(request, soon())
+  const job = await scene.untilPhase('Completed')
+  assert.equal(job.status?.message, '2 done')
+})
+
 test('machines wait until somebody confirms at the hub, or on the machine for the job that is waiting', async () => {
   await using scene = await Scene.start(two)
   await scene.create({ ...upgrade, requireConfirmation: true })

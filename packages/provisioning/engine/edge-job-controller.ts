@@ -19,6 +19,7 @@ import {
   type EdgeJobStatus,
 } from '../kind/edge-job.ts'
 import { targetsOf } from '../kind/job-targets.ts'
+import { pausedBy } from '../kind/pause.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 import { ifSame } from './if-same.ts'
 import { failuresOf, hasFailed, jobPhaseOf, summariesOf, totalsOf } from './job-phases.ts'
@@ -188,7 +189,7 @@ function statusOf(
     const edge = edges.get({ namespace, name })
     return edge === undefined ? 0 : targetsOf(edge, job.spec).length
   })
-  const phase = jobPhaseOf(clusters, totals, job.spec)
+  const phase = jobPhaseOf(clusters, totals, job)
   const isOver = ['Completed', 'Failed', 'Cancelled'].includes(phase)
   const finishTime = isOver ? (job.status?.finishTime ?? apiTime(clock.now())) : undefined
   return {
@@ -196,7 +197,7 @@ function statusOf(
     observedGeneration: generation,
     startTime: job.status?.startTime ?? apiTime(clock.now()),
     ...(finishTime === undefined ? {} : { finishTime }),
-    message: messageOf(totals, clusters),
+    message: messageOf(totals, clusters, isOver ? undefined : pausedBy(job)),
     totals,
     clusters: summariesOf(clusters),
     failures: failuresOf(clusters),
@@ -206,6 +207,7 @@ function statusOf(
 function messageOf(
   totals: NonNullable<EdgeJobStatus['totals']>,
   clusters: readonly EdgeJobCluster[],
+  by: string | undefined,
 ): string {
   const parts = [
     [totals.done, 'done'],
@@ -222,6 +224,7 @@ function messageOf(
   const failed = told ?? clusters.find(({ status }) => status?.phase === 'Failed')
   const why = failed?.status?.message
   return [
+    ...(by === undefined ? [] : [`paused by ${by}`]),
     counts.join(', '),
     ...(why === undefined ? [] : [`${failed?.spec.edgeCluster}: ${why}`]),
   ].join('; ')

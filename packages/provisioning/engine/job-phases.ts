@@ -1,6 +1,7 @@
 import type { Step } from '../contract/step.ts'
 import type { StepStatus } from '../kind/edge-cluster.ts'
 import type {
+  EdgeJob,
   EdgeJobCluster,
   EdgeJobClusterStatus,
   EdgeJobPhase,
@@ -12,6 +13,7 @@ import type {
   JobTotals,
 } from '../kind/edge-job.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import { pausedBy } from '../kind/pause.ts'
 import { edgeJobBounds } from '../limits-table.ts'
 
 const finished: ReadonlySet<StepStatus['state']> = new Set(['Done', 'Skipped'])
@@ -129,17 +131,18 @@ export function isExceeded(
 export function jobPhaseOf(
   clusters: readonly EdgeJobCluster[],
   totals: JobTotals,
-  spec: EdgeJobSpec,
+  job: Pick<EdgeJob, 'metadata' | 'spec'>,
 ): EdgeJobPhase {
   const phases = clusters.map(({ status }) => status?.phase ?? 'Pending')
   const has = (phase: EdgeJobPhase): boolean => phases.includes(phase)
-  const isOver = isExceeded(failedOf(totals, phases, clusters), totals.machines, spec)
+  const isOver = isExceeded(failedOf(totals, phases, clusters), totals.machines, job.spec)
   if (totals.running > 0) return 'Running'
   if (isOver) return 'Failed'
   if (clusters.some((cluster) => cluster.spec.cancelled === true) && !phases.every(isComplete)) {
     return 'Cancelled'
   }
-  if (spec.paused === true && (has('Pending') || has('Waiting') || has('Running'))) return 'Paused'
+  const isOpen = has('Pending') || has('Waiting') || has('Running')
+  if (isOpen && pausedBy(job) !== undefined) return 'Paused'
   if (has('Waiting')) return 'Waiting'
   if (has('Running')) return 'Running'
   if (!has('Pending')) return 'Completed'

@@ -1,4 +1,5 @@
 import type { EdgeJob, EdgeJobCluster, EdgeJobPhase } from '../kind/edge-job.ts'
+import { pausedBy } from '../kind/pause.ts'
 
 const ended: ReadonlySet<EdgeJobPhase> = new Set(['Completed', 'Failed', 'Cancelled'])
 
@@ -26,7 +27,7 @@ export function firstJobOn(
     const job = jobOf(own)
     if (job === undefined || isEnded(own) || own.spec.cancelled === true) return false
     if (hasBegun(own)) return true
-    return job.spec.paused !== true && !ended.has(job.status?.phase ?? 'Pending')
+    return pausedBy(job) === undefined && !ended.has(job.status?.phase ?? 'Pending')
   })
   return waiting.toSorted(compare)[0]
 }

@@ -12,6 +12,7 @@ import {
 } from '../kind/edge-job.ts'
 import { jumpStatuses } from '../kind/edge-cluster-ways.ts'
 import { madeMasters } from '../kind/made-masters.ts'
+import { pausedBy } from '../kind/pause.ts'
 import { machinesOf, type PlannedMachine } from '../kind/machine-addresses.ts'
 import type { OpenShell } from '../contract/shell.ts'
 import type { OpenJump } from '../contract/ways.ts'
@@ -89,7 +90,7 @@ export async function runJob(
   const hold = holdOf(work, { book, instances }, scope)
   await book.save('Running')
   await act({ work, instances, machines, masters, book, hold }, scope, signal)
-  await book.save(phaseAtRest(book, { isPaused: job.spec.paused === true }))
+  await book.save(phaseAtRest(book, { isPaused: pausedBy(job) !== undefined }))
   if (machinesInChange(instances, book.steps).size === 0) scope.places.leave(job, keyOfObject(own))
   const nextMs = nextAttemptMs(book.steps)
   const { clock } = scope.context
@@ -112,7 +113,7 @@ interface Plan {
 
 /** Returns the book of the cluster's part of the job, in which what people have asked for is done. */
 function bookOf(
-  { own, edge }: JobWork,
+  { own, job, edge }: JobWork,
   { instances, machines, unmade, steps }: Plan,
   scope: JobScope,
   signal: AbortSignal,
@@ -133,6 +134,7 @@ function bookOf(
     steps: confirmedSteps(retried, confirmed),
     machines: machines.map(({ address, role }) => ({ ...hostKeys.get(address), address, role })),
     jumps: jumpStatuses(machines, edge.status?.jumps),
+    pausedBy: pausedBy(job),
     now: () => clock.now(),
     write: ({ steps: now = [], conditions = [] }) => {
       const present = machines.map((machine) => machineStatusOf(machine, now, names))
@@ -176,9 +178,9 @@ function holdOf(
   const answers = answersIn(instances.map(({ step }) => step))
   const isHeld = (): boolean => {
     const now = latest(own, scope)
-    const spec = context.informer(edgeJobResource).get(parseKey(keyOfObject(job)))?.spec
-    if (now === undefined || spec === undefined || now.spec.cancelled === true) return true
-    if (spec.paused === true) return true
+    const present = context.informer(edgeJobResource).get(parseKey(keyOfObject(job)))
+    if (now === undefined || present === undefined || now.spec.cancelled === true) return true
+    if (pausedBy(present) !== undefined) return true
     const all = context
       .informer(edgeJobClusterResource)
       .list(namespace)
@@ -192,7 +194,7 @@ function holdOf(
     const elsewhere = totalsOf(others, () => 0)
     const failed = book.steps.filter(({ state, name }) => state === 'Failed' && !answers.has(name))
     const here = new Set(failed.map(({ machine }) => machine)).size
-    return isExceeded(elsewhere.failed + elsewhere.rolledBack + here, machines, spec)
+    return isExceeded(elsewhere.failed + elsewhere.rolledBack + here, machines, present.spec)
   }
   return {
     isHeld,

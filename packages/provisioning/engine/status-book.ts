@@ -24,6 +24,7 @@ export class StatusBook {
   readonly #write: (status: EdgeClusterStatus) => Promise<void>
   readonly #base: StatusBase
   readonly #conditions: readonly ClusterCondition[]
+  readonly #pausedBy: string | undefined
   readonly #now: () => number
   #written: Promise<void> = Promise.resolve()
   #next: { phase: EdgeClusterPhase; readonly written: Promise<void> } | undefined
@@ -35,6 +36,8 @@ export class StatusBook {
       readonly steps: readonly StepStatus[]
       readonly machines: readonly MachineStatus[]
       readonly jumps?: readonly JumpStatus[]
+      /** The field or annotation that pauses the object. */
+      readonly pausedBy?: string | undefined
       readonly now: () => number
       readonly write: (status: EdgeClusterStatus) => Promise<void>
     },
@@ -44,6 +47,7 @@ export class StatusBook {
     this.#jumps = parts.jumps ?? []
     this.#base = parts.base
     this.#conditions = status?.conditions ?? []
+    this.#pausedBy = parts.pausedBy
     this.#now = parts.now
     this.#write = parts.write
   }
@@ -108,7 +112,7 @@ export class StatusBook {
   }
 
   #status(phase: EdgeClusterPhase): EdgeClusterStatus {
-    const present = conditionsOf(this.#steps, phase)
+    const present = conditionsOf(this.#steps, phase, this.#pausedBy)
     const types = new Set(present.map(({ type }) => type))
     // A step that no machine needs any more, such as that of a departure, has no condition either.
     const conditions = present.reduce<readonly ClusterCondition[]>(
@@ -195,6 +199,7 @@ export function phaseAtRest(
 function conditionsOf(
   steps: readonly StepStatus[],
   phase: EdgeClusterPhase,
+  by: string | undefined,
 ): Omit<ClusterCondition, 'lastTransitionTime'>[] {
   const names = [...new Set(steps.map(({ name }) => name))]
   const ofSteps = names.map((type) =>
@@ -214,7 +219,9 @@ function conditionsOf(
         : `${stepText(next)} ${next.state === 'Running' ? 'runs' : 'is next'}`
       : `${stepText(worst)}: ${worst.message ?? ''}`
   const status = phase === 'Ready' ? ('True' as const) : ('False' as const)
-  return [...ofSteps, { type: 'Ready', status, reason: phase, message }]
+  const paused = phase === 'Paused' && by !== undefined ? [`paused by ${by}`] : []
+  const told = [...paused, ...(message === '' ? [] : [message])].join('; ')
+  return [...ofSteps, { type: 'Ready', status, reason: phase, message: told }]
 }
 
 function isRetried({ nextTime }: StepStatus): boolean {

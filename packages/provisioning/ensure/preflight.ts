@@ -1,3 +1,4 @@
+import { clusterNameOfEdge } from '../kind/edge-cluster.ts'
 import { isOnEtcd } from '../kind/masters-checks.ts'
 import { packageInForce } from '../kind/package-in-force.ts'
 import { isIP } from 'node:net'
@@ -18,6 +19,7 @@ import { networkFindings } from './preflight-network.ts'
 import { lookAtPackage, type SeenPackage } from './package-findings.ts'
 import { factsScript } from './preflight-script.ts'
 import { isProxied } from './proxy.ts'
+import { virtualIpFinding } from './virtual-ip-holder.ts'
 
 const { factsBytesMax, factsMsMax } = provisioningBounds.preflight
 
@@ -26,7 +28,10 @@ export async function preflight(context: MachineContext): Promise<string> {
   const facts = await readFacts(context, askedNames(context))
   const clashes = await clashesOf(facts, context)
   const seen = await lookAtPackage(facts, context)
+  const isMember = clusterOf(facts) === clusterNameOfEdge(context.edge)
+  const held = await virtualIpFinding(context, { isMember })
   const findings = [...clashes, ...roleFindings(facts), ...seen.findings]
+  if (held !== undefined) findings.push(held)
   return judge(facts, { ...seen, findings }, context)
 }
 
@@ -55,7 +60,7 @@ async function readFacts(context: OwnMachineContext, names: [string, string]): P
 
 function judge(facts: Facts, others: SeenPackage, context: OwnMachineContext): string {
   const { machine, machines, edge, clock, print, apiPort } = context
-  const clusterName = edge.spec.clusterName ?? edge.metadata.name ?? ''
+  const clusterName = clusterNameOfEdge(edge)
   const { role } = machine
   const hasMember = role === 'Witness' || (role === 'Master' && isOnEtcd(edge.spec))
   const { hasEtcd } = others

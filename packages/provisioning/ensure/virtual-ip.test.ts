@@ -4,14 +4,19 @@ import { StepError } from '../contract/step.ts'
 import { fakeShell, type FakeShell } from '../testing/fake-shell.ts'
 import { contextOn } from '../testing/target-scene.ts'
 import { keepalivedText } from './keepalived-text.ts'
+import { holderScript } from './holder-script.ts'
 import { setVirtualIp } from './virtual-ip.ts'
 
 const credentials = { name: 'ssh' }
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
 
+/** The device that has the address of the tests already, if there is one. */
+let stranger: string | undefined
+
 function machine(address: string): FakeShell {
   let isActive = false
   return fakeShell((command) => {
+    if (command[2] === holderScript) return { stdout: stranger ?? '' }
     const [program, verb] = command
     if (program === 'ip') {
       const addr_info = [{ local: address, prefixlen: 24 }]
@@ -69,6 +74,22 @@ test('an address outside the network of the masters is refused before anything i
     return true
   })
   assert.equal(shell.files.size, 0)
+})
+
+test('an address that somebody has taken after the preflight is refused before anything is installed', async () => {
+  const { context, shell } = contextFor('10.0.0.100')
+  stranger = '02:00:00:aa:bb:cc eth0'
+  try {
+    await assert.rejects(
+      setVirtualIp(context),
+      /device 02:00:00:aa:bb:cc, .* 10\.0\.0\.100 already/,
+    )
+  } finally {
+    stranger = undefined
+  }
+  assert.equal(shell.files.size, 0)
+  await setVirtualIp(context)
+  assert.match(shell.files.get(file) ?? '', /10\.0\.0\.100\/32/)
 })
 
 test('the address goes when nobody asks for it any more', async () => {

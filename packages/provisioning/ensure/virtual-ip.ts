@@ -5,12 +5,13 @@ import type { PlannedMachine } from '../kind/machine-addresses.ts'
 import { ShellError } from '../contract/shell.ts'
 import { StepError, type MachineContext } from '../contract/step.ts'
 import { addressOf, linkOf, must, places } from './commands.ts'
-import { exists } from './job-files.ts'
+import { exists, readSmall } from './job-files.ts'
 import { installPackage } from './install-package.ts'
 import { prepare } from './install-program.ts'
 import { checkPath, checkScript, keepalivedText } from './keepalived-text.ts'
 import { startUnit } from './site.ts'
 import { writePlan } from './plan-on-machine.ts'
+import { virtualIpFinding } from './virtual-ip-holder.ts'
 
 /** The name of the step. A status that lists it shows that there was a virtual IP. */
 export const virtualIpName = 'SetVirtualIP'
@@ -39,6 +40,7 @@ export async function setVirtualIp(context: MachineContext): Promise<string> {
   const { type, address = '' } = edge.spec.highAvailability ?? {}
   if (type !== 'VirtualIP') return removeVirtualIp(context)
   const text = await configurationText(context, address)
+  await mustBeFree(address, context)
   const plan = await writePlan(context)
   if (packageInForce(edge) !== undefined) await installPackage(context)
   await prepare(context, plan)
@@ -56,6 +58,16 @@ async function removeVirtualIp(context: MachineContext): Promise<string> {
   await must(context, ['rm', '-rf', '--', directory])
   await writePlan(context)
   return 'there is no virtual IP any more'
+}
+
+/** Somebody may have taken the address since the preflight, which knew no address if the object has got it later. */
+async function mustBeFree(address: string, context: MachineContext): Promise<void> {
+  // An address that is written here was free.
+  const before = (await readSmall(context, configuration)) ?? ''
+  if (before.split(/\s/).includes(`${address}/32`)) return
+  const finding = await virtualIpFinding(context, { isMember: false })
+  if (finding === undefined) return
+  throw new StepError(`${context.machine.address}: ${finding}`, { isFinal: true })
 }
 
 async function isActive({ shell, signal }: MachineContext): Promise<boolean> {

@@ -41,7 +41,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       skipSteps:
         'The names of steps that are not done, as Preflight or Preflight@10.0.0.11. Steps of the hub are always done.',
       retry: 'How often a step is tried.',
-      paused: 'While true, no step begins. The steps that run are finished.',
+      paused:
+        'While true, no step begins. The steps that run are finished. The annotation hub.skerry.io/pause does the same.',
       deletion: 'The fate of the machines when the object is deleted.',
       mode: 'Check logs in to the machines and checks them, and changes nothing; the phase is Checked or Failed then. Make makes the cluster, and is the default. Check may be changed to Make, but not Make to Check.',
       machinesAtOnce:

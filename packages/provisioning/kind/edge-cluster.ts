@@ -286,7 +286,8 @@ export const edgeClusterFinalizer = 'hub.skerry.io/edge-cluster'
 
 /**
  * The annotations by which a person asks for something; the hub removes each when it has acted. Retry and skip name steps, as
- * `Preflight` or `Preflight@10.0.0.11`, separated by commas; retry also takes `*` for every failed step.
+ * `Preflight` or `Preflight@10.0.0.11`, separated by commas; retry also takes `*` for every failed step. The one that pauses
+ * is not among them, because it stays.
  */
 export const edgeClusterAsks = Object.freeze({
   retry: 'hub.skerry.io/retry',

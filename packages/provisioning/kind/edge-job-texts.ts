@@ -29,7 +29,8 @@ export const edgeJobTexts: KindTexts = Object.freeze({
         'Whether each machine waits, before it is changed, until a person confirms.',
       checks: 'The checks before anything is changed; each is done unless it is false.',
       retry: 'How often a step is tried.',
-      paused: 'While true, no further machine begins. One that is being changed is finished.',
+      paused:
+        'While true, no further machine begins. One that is being changed is finished. The annotation hub.skerry.io/pause does the same.',
     },
   },
   [`${job}Upgrade`]: {

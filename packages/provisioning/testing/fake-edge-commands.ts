@@ -2,6 +2,7 @@ import type { RunResult } from '../contract/shell.ts'
 import { takeBackFilesScript } from '../ensure/copied-files.ts'
 import { factsScript } from '../ensure/preflight-script.ts'
 import { takeScript } from '../ensure/take-script.ts'
+import { holderScript } from '../ensure/holder-script.ts'
 import type { NodeSettings } from '../kind/node-settings.ts'
 import type { FakeEdgeMachine } from './fake-edge.ts'
 
@@ -114,6 +115,7 @@ const commands: Readonly<Record<string, Act>> = {
   sh(machine, [, script = '', , record], input) {
     if (script === takeScript) return take(machine, input)
     if (script === factsScript) return printed(factsOf(machine))
+    if (script === holderScript) return {}
     if (script === takeBackFilesScript) return takeBack(machine, record)
     if (script.includes('dpkg-query')) {
       return printed('release debian-12\narchitecture x86_64\nfree 90000000')

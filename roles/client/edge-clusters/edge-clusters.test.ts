@@ -179,11 +179,18 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
     (await edges(fleet).get(key, soon())).status?.steps?.find(({ name }) => name === 'Connect')
       ?.state
   await until(async () => (await state()) === 'Skipped')
+  const annotations = { 'hub.skerry.io/pause': 'true' }
+  const patch = { metadata: { annotations } }
+  await edges(fleet).patch({ ...key, type: 'merge', patch }, soon())
   assert.equal(
     (await edge('resume', 'branch-7', '-o', 'json')).out,
     '{"name":"branch-7","namespace":"default","paused":false}\n',
   )
-  assert.equal((await edges(fleet).get(key, soon())).spec.paused, undefined)
+  const { metadata, spec } = await edges(fleet).get(key, soon())
+  assert.deepEqual(
+    [spec.paused, metadata.annotations?.['hub.skerry.io/pause']],
+    [undefined, undefined],
+  )
 })
 
 test('a watch ends with the exit code 0 at Ready, and names a cluster that is not there', async () => {

@@ -7,6 +7,8 @@ import {
   jumpsOf,
   jumpText,
   machinesOf,
+  pausedBy,
+  pausePatch,
   stepLogName,
   stepText,
   type EdgeCluster,
@@ -223,7 +225,7 @@ export async function pauseEdgeCluster(options: EdgeOptions, paused: boolean): P
   await toldPlainly(`${paused ? 'pause' : 'resume'} edge cluster ${options.name}`, async () => {
     const access = await openEdge(options)
     await readEdge(access, soon())
-    await change(access, { spec: { paused: paused ? true : null } })
+    await change(access, pausePatch(paused))
     const told = paused ? 'ends the steps that run and begins no other' : 'continues'
     report(options, told, { paused })
   })
@@ -262,7 +264,7 @@ export async function deleteEdgeCluster(options: DeleteOptions): Promise<void> {
     const isKept = options.keepMachines === true || spec.deletion?.machines === 'Keep'
     await access.client.delete(access.key, soon())
     const cleans = isImport(edge) ? 'removes the agent from the cluster' : 'cleans the machines'
-    const begins = spec.paused === true ? ', once it is resumed' : ''
+    const begins = pausedBy(edge) !== undefined ? ', once it is resumed' : ''
     const told = `${isKept ? 'forgets it and leaves the machines running' : cleans}${begins}`
     if (options.wait) {
       const show = printerOf(output, processOutput())

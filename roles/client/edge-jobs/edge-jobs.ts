@@ -5,6 +5,7 @@ import {
   edgeJobClusterName,
   edgeJobClusterResource,
   edgeJobResource,
+  pausePatch,
   stepLogName,
   type EdgeJob,
   type EdgeJobCluster,
@@ -142,7 +143,7 @@ export async function pauseJob(options: EdgeOptions, paused: boolean): Promise<v
   await toldPlainly(`${paused ? 'pause' : 'resume'} edge job ${options.name}`, async () => {
     const access = await openJob(options)
     await readJob(access)
-    await change(access, { spec: { paused: paused ? true : null } })
+    await change(access, pausePatch(paused))
     const text = paused
       ? 'finishes the machines that are being changed and begins no other'
       : 'continues'
