@@ -47,6 +47,7 @@ export { makeControlGroups, type ControlGroups } from './machines/control-groups
 export { startTestMachine, whyNoMachine, type TestMachine } from './machines/test-machine.ts'
 export { mountSmallDisk } from './hosts/small-disk.ts'
 export { unpackClients } from './kubectl/kubectl.ts'
+export { keptDirectory, makeOnce } from './kept-directory.ts'
 export { plainDefinition } from './plain-definition.ts'
 export { until } from './until.ts'
 export { cutPower, type AfterCut } from './power/cut-power.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keptDirectory, makeOnce } from '@skerry/testing'
 import { buildImages } from '../../examples/build-images.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -18,7 +18,7 @@ export function exampleArchives(): Promise<string> {
   return builtOnce('skerry-e2e-images', sources, buildImages)
 }
 
-/** The directory that `build` has filled, on this machine, from just these files of the project. */
+/** Returns the directory that `build` has filled, once on this machine, from just these files of the project. */
 export async function builtOnce(
   name: string,
   madeFrom: readonly string[],
@@ -26,17 +26,21 @@ export async function builtOnce(
 ): Promise<string> {
   const hash = createHash('sha256')
   for (const source of madeFrom) hash.update(await readFile(join(root, source)))
-  const directory = join(tmpdir(), `${name}-${hash.digest('hex').slice(0, 12)}`)
-  if (await isPresent(directory)) return directory
-  const part = await mkdtemp(join(tmpdir(), `${name}-part-`))
-  await build(part)
-  try {
-    await rename(part, directory)
-  } catch (error) {
-    // Another run finished first: its archives are as good.
-    if (!(await isPresent(directory))) throw error
-    await rm(part, { recursive: true })
-  }
+  const directory = keptDirectory(`${name}-${hash.digest('hex').slice(0, 12)}`)
+  await makeOnce(
+    directory,
+    () => isPresent(directory),
+    async () => {
+      const part = await mkdtemp(`${directory}-part-`)
+      try {
+        await build(part)
+        await rename(part, directory)
+      } catch (error) {
+        await rm(part, { recursive: true, force: true })
+        throw error
+      }
+    },
+  )
   return directory
 }
 

@@ -4,10 +4,10 @@
  *   node dev/hack/edge-apps.ts replay [names]    compares ours with what was recorded
  * Both work on our API server, with our other controllers. Recording needs the Go toolchain and its module proxy; the
  * first time for stories of KubeEdge, --clone <directory> names a clone of its repository at the version that
- * docs/differences.md names.
+ * docs/differences.md names. --logs <directory> keeps what the programs print.
  */
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { linkedSignal, silentLogger, systemClock, systemRandom } from '@skerry/base'
@@ -33,7 +33,11 @@ import {
   storyRoot,
   systemOf,
 } from '../differential/edge-apps/edge-world.ts'
-import { definitionsOf, edgeOriginals } from './upstream/edge-originals-table.ts'
+import {
+  definitionsOf,
+  edgeOriginals,
+  type OriginalProgram,
+} from './upstream/edge-originals-table.ts'
 import { runProgram } from './upstream/run-program.ts'
 import { watchPaths } from './upstream/upstream-world.ts'
 
@@ -42,7 +46,7 @@ const startMs = 5_000
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { clone: { type: 'string' } },
+  options: { clone: { type: 'string' }, logs: { type: 'string' } },
 })
 const [command = '', ...names] = positionals
 const stories = readStories(names, storyRoot)
@@ -84,12 +88,20 @@ async function replayAll(some: readonly Story[], world: StoryWorld): Promise<voi
   }
 }
 
+/** A program that is built. */
+interface RunnableProgram extends Pick<OriginalProgram, 'args'> {
+  readonly path: string
+}
+
 /** Starts our API server and controllers with a system's own controllers of its kinds, in real time. */
 async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposable> {
   const original = edgeOriginals[system]
   if (!original) throw new Error(`Cannot record stories of ${system}: it is not built here`)
   const definitions = definitionsOf([...definedKinds(system), ...original.further])
-  const program = await original.build(definitions, values.clone)
+  const programs: RunnableProgram[] = []
+  for (const { build, args } of original.programs) {
+    programs.push({ path: await build(definitions, values.clone), args })
+  }
   await using stack = new AsyncDisposableStack()
   const api = stack.use(
     await startTestApiServer({
@@ -117,13 +129,11 @@ async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposab
   for (const definition of definitions) {
     await cluster.resource(resources.customResourceDefinitions).create(definition, scope.signal)
   }
-  stack.use(
-    await runProgram({
-      path: program,
-      args: original.args(api.kubeconfigPath),
-      logPath: join(api.kubeconfigPath, '../original.log'),
-    }),
-  )
+  await original.prepare?.(cluster, scope.signal)
+  for (const { path, args } of programs) {
+    const logPath = join(values.logs ?? dirname(api.kubeconfigPath), `${basename(path)}.log`)
+    stack.use(await runProgram({ path, args: args(api.kubeconfigPath), logPath }))
+  }
   await sleep(startMs)
   const owned = stack.move()
   return {

@@ -69,6 +69,7 @@ type Verb = (play: Play, step: Step) => Promise<void>
 
 const verbs: Readonly<Record<string, Verb>> = {
   create,
+  adopt,
   patch,
   post,
   delete: remove,
@@ -96,6 +97,13 @@ async function create({ api, made }: Play, { documents }: Step): Promise<void> {
     const reference = await api.create(document)
     if (!api.isNamespaced(reference.split('/')[0] ?? '')) made.push(reference)
   }
+}
+
+/** Runs `adopt nodeunits/a`: an object without a namespace that a controller makes is shown and removed like the story's. */
+async function adopt(play: Play, step: Step): Promise<void> {
+  const [reference = ''] = step.words
+  await wait(play, { ...step, words: [reference, 'metadata.uid'] })
+  play.made.push(reference)
 }
 
 async function patch(play: Play, { words, documents }: Step): Promise<void> {

@@ -4,12 +4,31 @@ import type { StoryExplanation } from '../controllers/explained-differences.ts'
 /** Differences from the originals that stay, and why. docs/differences.md shows the same. */
 export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
   {
-    name: 'A node of a NodeGroup has an annotation more',
+    name: 'A node in a unit, a group or a pool has an annotation more',
     reason:
-      'It remembers the labels that the group set, so that they alone are taken back; KubeEdge has only its label',
-    story: /^kubeedge-/,
+      'It remembers the settings that were given to the node, so that they alone are taken back. OpenYurt has one of its own, SuperEdge and KubeEdge have none',
     object: /^nodes\//,
-    path: /^metadata\.annotations\.edge\.skerry\.io\/set-by-node-group$/,
+    path: /^metadata\.annotations\.edge\.skerry\.io\/set-by-/,
+  },
+  {
+    name: 'Nodes that leave a unit of labels lose its settings',
+    reason: 'In SuperEdge they keep them, also when the unit goes',
+    story: /^unit-(?:selector|groups)$/,
+    object: /^nodes\/(?:us-\d|ug-3)$/,
+    path: /^$|^metadata\.labels$/,
+  },
+  {
+    name: 'A unit is not written',
+    reason:
+      'SuperEdge writes the labels of the unit and of its groups into setNode, which a repository of manifests undoes',
+    object: /^nodeunits\//,
+    path: /^metadata\.generation$|^spec(?:$|\.setNode)/,
+  },
+  {
+    name: 'A unit that is not to be a cluster of its own has no unitClusterStatus',
+    reason: 'SuperEdge shows an empty one',
+    object: /^nodeunits\//,
+    path: /^status\.unitClusterStatus$/,
   },
   {
     name: 'Children have two annotations more',
@@ -19,23 +38,61 @@ export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
     path: /^metadata(?:$|\.annotations(?:$|\.edge\.skerry\.io\/))/,
   },
   {
+    name: 'A child of an EdgeApplication has no copy of its template in an annotation',
+    reason: 'Its owner and the hash are enough, so that a child may be as big as an object can be',
+    story: /^kubeedge-/,
+    object: /^(?:deployments|statefulsets|services)\//,
+    path: /^metadata\.annotations\.apps\.kubeedge\.io\/last-applied-template$/,
+  },
+  {
+    name: 'A StatefulSet of an EdgeApplication is available with its pods',
+    reason: 'In KubeEdge it is so as soon as it exists',
+    story: /^kubeedge-application$/,
+    object: /^edgeapplications\//,
+    path: /^status\.workloadStatus\.1\.conditions$/,
+  },
+  {
+    name: 'A pull policy that the server chose stays when an override of the image goes',
+    reason:
+      'Children are applied by the server, which merges containers; KubeEdge replaces all of them, and ReplicaSets are named after them',
+    story: /^kubeedge-application$/,
+    object: /^deployments\/web-ka-g1$/,
+    path: /\.imagePullPolicy$|^status\.conditions\.\d\.message$/,
+  },
+  {
+    name: 'The node selector and the affinity of a template join those of the group',
+    reason: 'KubeEdge replaces them. ReplicaSets are named after the template',
+    story: /^kubeedge-placement$/,
+    object: /^deployments\//,
+    path: /^spec\.template\.spec\.(?:nodeSelector|affinity)\.|^status\.conditions\.\d\.message$/,
+  },
+  {
+    name: 'An override of the registry concerns init containers, too',
+    reason:
+      'A place has one registry; tags and repositories are those of the application, as in KubeEdge',
+    story: /^kubeedge-placement$/,
+    object: /^deployments\//,
+    path: /^spec\.template\.spec\.initContainers\.0\.image$/,
+  },
+  {
     name: 'The label with the hash of a template has another value',
     reason:
       'SuperEdge hashes its Go types. ReplicaSets and revisions are named after the template with the label',
+    story: /^(?:grid-|stateful-set-grid$)/,
     object: /^(?:deployments|statefulsets|statefulsetgrids)\//,
     path: /template-hash-key$|^status\.conditions|(?:current|update)Revision$/,
   },
   {
-    name: 'The status of a grid has groups',
-    reason: 'SuperEdge shows no state of a group that has no child',
-    object: /^(?:deploymentgrids|statefulsetgrids|servicegrids)\//,
+    name: 'The status of an application has groups',
+    reason: 'The originals show no state of a group that has no child',
+    object: /^(?:deploymentgrids|statefulsetgrids|servicegrids|edgeapplications)\//,
     path: /^$|^status(?:$|\.groups|\.observedGeneration)/,
   },
   {
-    name: 'A grid is not written',
+    name: 'An application is not written',
     reason:
-      'SuperEdge writes the hash, the labels of a child and empty fields into it, which a repository of manifests undoes',
-    object: /^(?:deploymentgrids|statefulsetgrids|servicegrids)\//,
+      'SuperEdge writes the hash, the labels of a child and empty fields into it, and KubeEdge a list of children, which a repository of manifests undoes',
+    object: /^(?:deploymentgrids|statefulsetgrids|servicegrids|edgeapplications)\//,
     path: /^metadata|^spec/,
   },
   {

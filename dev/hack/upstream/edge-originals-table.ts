@@ -1,21 +1,27 @@
-import { execFileSync } from 'node:child_process'
-import { mkdir, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import type { CustomResourceDefinition } from '@skerry/api'
+import type { ClusterClient } from '@skerry/client'
 import { definitionOf, type DefinedKind } from '@skerry/edge-apps'
-import { buildSuperedge } from './superedge-build.ts'
+import { buildGoProgram, moduleDirectory } from './go-program.ts'
+import { prepareOpenyurt } from './prepare-openyurt.ts'
+import { buildUnitController, buildSuperedge } from './superedge-build.ts'
 
 /** A system whose own controllers play the stories. */
 export interface EdgeOriginal {
-  /** Builds its program if it is not there, and returns the path. Some need a clone of the system's repository. */
+  readonly programs: readonly OriginalProgram[]
+  /** Kinds of other parts of the system, without which its programs end. */
+  readonly further: readonly DefinedKind[]
+  readonly namespaces: readonly string[]
+  /** Makes the objects that its programs need. */
+  readonly prepare?: (cluster: ClusterClient, signal: AbortSignal) => Promise<void>
+}
+
+export interface OriginalProgram {
+  /** Builds it if it is not there, and returns the path. Some need a clone of the system's repository. */
   readonly build: (
     definitions: readonly CustomResourceDefinition[],
     clone: string | undefined,
   ) => Promise<string>
   readonly args: (kubeconfigPath: string) => readonly string[]
-  /** Kinds of other parts of the system, without which its program ends. */
-  readonly further: readonly DefinedKind[]
-  readonly namespaces: readonly string[]
 }
 
 const anything = Object.freeze({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
@@ -37,46 +43,78 @@ const kubeedgeJobs = ['NodeUpgradeJob', 'ImagePrePullJob', 'ConfigUpdateJob'].ma
 
 export const edgeOriginals: Readonly<Record<string, EdgeOriginal>> = Object.freeze({
   superedge: {
-    build: (definitions) => buildSuperedge(definitions),
-    args: (kubeconfigPath) => [`--kubeconfig=${kubeconfigPath}`, '--leader-elect=false', '--v=2'],
+    programs: [
+      {
+        build: (definitions) => buildSuperedge(definitions),
+        args: (kubeconfigPath) => [
+          `--kubeconfig=${kubeconfigPath}`,
+          '--leader-elect=false',
+          '--v=2',
+        ],
+      },
+      {
+        build: () => buildUnitController(),
+        // It finds nodes by their labels when it looks at everything again, every 30 s unless it is told otherwise.
+        args: (kubeconfigPath) => [
+          `--kubeconfig=${kubeconfigPath}`,
+          '--leader-elect=false',
+          '--ensure-crd=false',
+          '--sync-period=1',
+          '--v=2',
+        ],
+      },
+    ],
     further: [],
     namespaces: ['edge-system'],
   },
   kubeedge: {
-    build: (_definitions, clone) =>
-      buildInClone('kubeedge-controllermanager', clone, './cloud/cmd/controllermanager'),
-    args: (kubeconfigPath) => [
-      `--kubeconfig=${kubeconfigPath}`,
-      '--health-probe-bind-address=0',
-      '--v=4',
+    programs: [
+      {
+        build: (_definitions, clone) =>
+          buildGoProgram({
+            name: 'kubeedge-controllermanager',
+            path: './cloud/cmd/controllermanager',
+            source: () => cloneOf('KubeEdge', clone),
+          }),
+        args: (kubeconfigPath) => [
+          `--kubeconfig=${kubeconfigPath}`,
+          '--health-probe-bind-address=0',
+          '--v=4',
+        ],
+      },
     ],
     further: kubeedgeJobs,
     namespaces: ['kubeedge'],
   },
+  openyurt: {
+    programs: [
+      {
+        build: () =>
+          buildGoProgram({
+            name: 'yurt-manager',
+            path: './cmd/yurt-manager',
+            source: () => moduleDirectory('github.com/openyurtio/openyurt', 'v1.7.0'),
+          }),
+        args: (kubeconfigPath) => [
+          `--kubeconfig=${kubeconfigPath}`,
+          '--controllers=nodepool,yurtappset',
+          '--disable-independent-webhooks=*',
+          '--leader-elect=false',
+          '--metrics-addr=127.0.0.1:0',
+          '--health-probe-addr=127.0.0.1:0',
+        ],
+      },
+    ],
+    further: [],
+    namespaces: [],
+    prepare: prepareOpenyurt,
+  },
 })
 
-/** Builds from a clone, because the module of Go's proxy lacks parts of the repository. */
-async function buildInClone(
-  name: string,
-  clone: string | undefined,
-  path: string,
-): Promise<string> {
-  const cache = resolve(import.meta.dirname, '../../../node_modules/.cache/upstream')
-  const target = resolve(cache, name)
-  const isThere = await stat(target).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return target
-  if (clone === undefined) {
-    throw new Error(`Cannot build ${name}: name a clone of its repository with --clone <directory>`)
-  }
-  await mkdir(cache, { recursive: true })
-  execFileSync('nice', ['-n', '10', 'go', 'build', '-o', target, path], {
-    cwd: clone,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  return target
+/** The module of Go's proxy lacks parts of some repositories. */
+function cloneOf(system: string, clone: string | undefined): string {
+  if (clone !== undefined) return clone
+  throw new Error(`Cannot build ${system}: name a clone of its repository with --clone <directory>`)
 }
 
 export function definitionsOf(kinds: readonly DefinedKind[]): CustomResourceDefinition[] {

@@ -1,17 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { CustomResourceDefinition } from '@skerry/api'
+import { buildGoProgram, moduleDirectory, programCache } from './go-program.ts'
 
-const superedgeVersion = '0.9.0'
+const version = '0.9.0'
 const module = 'github.com/superedge/superedge'
-const program = 'application-grid-controller'
-
-/** The cache is below node_modules, so that it is never committed. */
-const cache = resolve(
-  import.meta.dirname,
-  `../../../node_modules/.cache/upstream/superedge-v${superedgeVersion}`,
-)
+const place = `superedge-v${version}`
 
 /**
  * Builds SuperEdge's controller of grids unless it is there, and returns its path. Its own definitions of grids have no
@@ -21,22 +15,35 @@ const cache = resolve(
 export async function buildSuperedge(
   definitions: readonly CustomResourceDefinition[],
 ): Promise<string> {
-  const manifests = join(cache, 'manifests')
+  const manifests = join(programCache, place, 'manifests')
   await mkdir(manifests, { recursive: true })
   for (const definition of definitions) {
     const { group, names } = definition.spec
     const path = join(manifests, `${group}_${names.plural}.yaml`)
     await writeFile(path, JSON.stringify(definition))
   }
-  const target = join(cache, program)
-  const isThere = await stat(target).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return target
-  // A copy: files of Go's cache of modules cannot be replaced.
-  const source = join(cache, 'source')
-  await cp(sourceDirectory(), source, { recursive: true })
+  const source = join(programCache, place, 'source')
+  const program = await buildGoProgram({
+    name: `${place}/application-grid-controller`,
+    path: './cmd/application-grid-controller',
+    source: () => copyReading(manifests, source),
+  })
+  await rm(source, { recursive: true, force: true })
+  return program
+}
+
+/** Builds SuperEdge's controller of units and groups of nodes, which takes the definitions that are there. */
+export function buildUnitController(): Promise<string> {
+  return buildGoProgram({
+    name: `${place}/site-manager`,
+    path: './cmd/site-manager',
+    source: () => moduleDirectory(module, `v${version}`),
+  })
+}
+
+/** Makes a copy whose program reads the definitions in this directory: files of Go's cache of modules cannot be replaced. */
+async function copyReading(manifests: string, source: string): Promise<string> {
+  await cp(moduleDirectory(module, `v${version}`), source, { recursive: true })
   const file = join(source, 'pkg/application-grid-controller/prepare/crd.go')
   const text = await readFile(file, 'utf8')
   await rm(file, { force: true })
@@ -44,23 +51,5 @@ export async function buildSuperedge(
     file,
     text.replaceAll('/etc/superedge/application-grid-controller/manifests', manifests),
   )
-  console.error(`Building ${program} ${superedgeVersion}`)
-  go(source, ['build', '-o', target, `./cmd/${program}`])
-  await rm(source, { recursive: true, force: true })
-  return target
-}
-
-function sourceDirectory(): string {
-  const args = ['mod', 'download', '-json', `${module}@v${superedgeVersion}`]
-  // The command `go mod download -json` prints this type.
-  const { Dir } = JSON.parse(go(import.meta.dirname, args)) as { Dir: string }
-  return Dir
-}
-
-function go(directory: string, args: readonly string[]): string {
-  return execFileSync('nice', ['-n', '10', 'go', ...args], {
-    cwd: directory,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  return source
 }

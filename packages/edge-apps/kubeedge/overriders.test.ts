@@ -25,7 +25,7 @@ const containerName = 'c'
 const cases: readonly [string, Overriders, JsonObject, JsonObject][] = [
   ['the number of replicas', { replicas: 3 }, {}, deployment(3, { name: 'c', image })],
   [
-    'registry and tag of every image',
+    'the registry of every image, and the tag of those of the application',
     {
       imageOverriders: [
         { component: 'Registry', operator: 'replace', value: 'mirror.local:5000' },
@@ -36,7 +36,7 @@ const cases: readonly [string, Overriders, JsonObject, JsonObject][] = [
     deployment(
       1,
       { name: 'c', image: 'mirror.local:5000/team/web:2.0' },
-      'mirror.local:5000/busybox:2.0',
+      'mirror.local:5000/busybox',
     ),
   ],
   [

@@ -22,10 +22,15 @@ export function withOverriders(
   if (replicas !== undefined && hasReplicas && isJsonObject(manifest['spec'])) {
     manifest['spec']['replicas'] = replicas
   }
-  const containers = podTemplate ? containersAt(manifest, podTemplate) : []
+  const main = containersAt(manifest, 'containers', podTemplate)
+  const containers = [...main, ...containersAt(manifest, 'initContainers', podTemplate)]
   for (const { predicate, ...change } of overriders.imageOverriders ?? []) {
     if (predicate) changeImageAt(manifest, predicate.path, change)
-    else for (const each of containers) changeImageOf(each, 'image', change)
+    else {
+      // A place has one registry, but a tag or a repository of the application is none of its init containers'.
+      const changed = change.component === 'Registry' ? containers : main
+      for (const each of changed) changeImageOf(each, 'image', change)
+    }
   }
   for (const each of overriders.envOverriders ?? []) {
     forNamed(containers, each, (container) =>
@@ -57,12 +62,18 @@ function changeResources(container: JsonObject, value: JsonObject): void {
   container['resources'] = changed
 }
 
-/** Returns the containers and init containers below a template of pods. */
-function containersAt(manifest: JsonObject, podTemplate: readonly string[]): JsonObject[] {
+/** Returns the containers in this field of a template of pods, if there is one. */
+function containersAt(
+  manifest: JsonObject,
+  field: 'containers' | 'initContainers',
+  podTemplate: readonly string[] = [],
+): JsonObject[] {
+  if (podTemplate.length === 0) return []
   let found: unknown = manifest
-  for (const step of [...podTemplate, 'spec']) found = isJsonObject(found) ? found[step] : undefined
-  if (!isJsonObject(found)) return []
-  return [...listOf(found['containers']), ...listOf(found['initContainers'])].filter(isJsonObject)
+  for (const step of [...podTemplate, 'spec', field]) {
+    found = isJsonObject(found) ? found[step] : undefined
+  }
+  return listOf(found).filter(isJsonObject)
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -69,12 +69,12 @@ export function planNode(
 ): NodePatch | undefined {
   const known = remembered(node, remembersIn)
   const { labels = {}, annotations = {} } = node.metadata
-  // Other controllers remember nothing: on a node with their label, values that are as wanted are their settings.
+  // On a node with the mark of another controller, values that are as wanted are what that controller has set.
   const isMarked = Object.entries(wanted.marks).some(([key, value]) => labels[key] === value)
   const isTakenOver = known.units.length === 0 && isMarked
   const label = planValues(labels, known.labels, wanted.labels, isTakenOver)
   const annotation = planValues(annotations, known.annotations, wanted.annotations, isTakenOver)
-  const taint = planTaints(node, known, wanted)
+  const taint = planTaints(node, known, { wanted: wanted.taints, isTakenOver })
   const cordon = planCordon(node, known, wanted)
   const next: Remembered = {
     units: wanted.units,
@@ -123,17 +123,17 @@ function planValues(
 function planTaints(
   { spec }: Node,
   known: Remembered,
-  wanted: NodeSettings,
+  { wanted, isTakenOver }: { readonly wanted: readonly Taint[]; readonly isTakenOver: boolean },
 ): { patch: { taints?: Taint[] }; kept: Record<string, Kept> } {
   const current = new Map((spec?.taints ?? []).map((each) => [taintKey(each), each]))
   const kept: Record<string, Kept> = {}
   let isChanged = false
-  for (const taint of wanted.taints) {
+  for (const taint of wanted) {
     const key = taintKey(taint)
     const { value: to = '' } = taint
     const had = current.get(key)
     const was = key in known.taints ? known.taints[key]?.was : had && (had.value ?? '')
-    kept[key] = was === undefined ? { to } : { to, was }
+    kept[key] = was === undefined || (isTakenOver && was === to) ? { to } : { to, was }
     if (had && (had.value ?? '') === to) continue
     isChanged = true
     current.set(key, taint)

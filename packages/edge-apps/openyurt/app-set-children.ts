@@ -41,7 +41,7 @@ export function readAppSet(app: YurtAppSet, world: AppWorld): AppReading {
     groups,
     ...(problem ? { problem } : {}),
     wanted: [revisions.wanted, ...wanted],
-    policy: groupPolicyOf(app.spec?.groupPolicy),
+    policy: groupPolicyOf(app.spec?.groupPolicy, { childEdits: 'Keep' }),
     asksToBelong: () => false,
     // A second workload of a pool goes at once, and so does one of another kind.
     groupOf: (child) => {

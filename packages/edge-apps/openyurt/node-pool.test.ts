@@ -1,10 +1,43 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Node } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { startEdgeWorld } from '../testing/edge-world.ts'
+import { planNode } from '../nodes/node-settings.ts'
 import { nodePoolKind } from './node-pool.ts'
 
 const nodePools = nodePoolKind.resource
+const joins = 'apps.openyurt.io/nodepool'
+
+test('settings that OpenYurt itself has given a node go with its pool', () => {
+  const taint = { key: 'np', value: 'a', effect: 'NoSchedule' }
+  const pool = {
+    apiVersion: 'apps.openyurt.io/v1beta2',
+    kind: 'NodePool',
+    metadata: { name: 'pa' },
+    spec: { labels: { np: 'a' }, taints: [taint] },
+  }
+  const previous = JSON.stringify(pool.spec)
+  const node: Node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: 'n1',
+      labels: { [joins]: 'pa', np: 'a' },
+      annotations: { 'nodepool.openyurt.io/previous-attributes': previous },
+    },
+    spec: { taints: [taint] },
+  }
+  const { remembersIn, settings } = nodePoolKind
+  const taken = planNode(node, settings(node, [pool]), remembersIn)
+  assert.deepEqual(taken?.metadata.labels, {})
+  const text = taken.metadata.annotations[remembersIn] ?? ''
+  const { metadata } = node
+  const annotations = { ...metadata.annotations, [remembersIn]: text }
+  const left = { ...node, metadata: { ...metadata, annotations } }
+  const plan = planNode(left, settings(left, []), remembersIn)
+  assert.deepEqual([plan?.metadata.labels, plan?.spec.taints], [{ np: null }, []])
+})
 
 test('a node that names a pool gets its settings, and loses them when it names another or the pool goes', async () => {
   await using world = await startEdgeWorld(['openyurt'])
@@ -16,7 +49,6 @@ test('a node that names a pool gets its settings, and loses them when it names a
       : undefined,
   )
   await world.eventually(nodePools, () => true)
-  const joins = 'apps.openyurt.io/nodepool'
   const pool = (name: string, spec: object) =>
     world.create(nodePools, {
       apiVersion: 'apps.openyurt.io/v1beta2',

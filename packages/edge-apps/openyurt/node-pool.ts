@@ -29,6 +29,9 @@ export const nodePools: KnownResource<NodePool> = Object.freeze({
 /** The label of a node by which it joins a pool. */
 export const joins = 'apps.openyurt.io/nodepool'
 
+/** The annotation in which OpenYurt's own controller remembers what it has set on a node. */
+const previousAttributes = 'nodepool.openyurt.io/previous-attributes'
+
 export const nodePoolKind: NodeSetKind<NodePool> = {
   name: 'nodepool-controller',
   resource: nodePools,
@@ -36,17 +39,26 @@ export const nodePoolKind: NodeSetKind<NodePool> = {
   concerns: isIn,
   settings: (node, pools) =>
     settingsOfPool(
+      node,
       pools.find((pool) => pool.metadata.deletionTimestamp === undefined && isIn(pool, node)),
     ),
   status: statusOf,
 }
 
 /** A pool does not set the label by which nodes choose their pool: it would send them to another one. */
-function settingsOfPool(pool: NodePool | undefined): NodeSettings {
+function settingsOfPool({ metadata }: Node, pool: NodePool | undefined): NodeSettings {
   const { labels = {}, annotations = {}, taints = [] } = pool?.spec ?? {}
   const { [joins]: _joins, ...own } = labels
-  const units = pool ? [pool.metadata.name ?? ''] : []
-  return { units, marks: {}, labels: own, annotations, taints, isUnschedulable: false }
+  const name = pool?.metadata.name ?? ''
+  const wasSet = metadata.annotations?.[previousAttributes] !== undefined
+  return {
+    units: pool ? [name] : [],
+    marks: pool && wasSet ? { [joins]: name } : {},
+    labels: own,
+    annotations,
+    taints,
+    isUnschedulable: false,
+  }
 }
 
 function isIn(pool: NodePool, { metadata }: Node): boolean {

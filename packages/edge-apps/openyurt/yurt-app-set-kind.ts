@@ -1,3 +1,4 @@
+import { equalJson } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { anyChildren, type AppKind, type StatusView } from '../children/app-kind.ts'
 import type { Child } from '../children/child.ts'
@@ -29,9 +30,7 @@ export const yurtAppSetKind: AppKind<YurtAppSet> = {
 function statusOf(app: YurtAppSet, view: StatusView): Record<string, unknown> {
   const workloads = view.children.filter(({ kind }) => kind !== 'ControllerRevision')
   const currentRevision = revisionsOf(app, view.children).current
-  const ready = workloads.filter(({ status = {} }) =>
-    areEqual(status['readyReplicas'], status['replicas']),
-  )
+  const ready = workloads.filter(isReady)
   const updated = workloads.filter(
     ({ metadata, status = {} }) =>
       metadata.labels?.[appSetWords.revision] === currentRevision &&
@@ -39,18 +38,28 @@ function statusOf(app: YurtAppSet, view: StatusView): Record<string, unknown> {
   )
   const conditions = [
     poolFound(view),
-    ...dispatched(view),
+    ...dispatched(app, view),
+    ...deletions(app, view),
     ...updates(app, view, { workloads, currentRevision }),
     readiness(workloads.length, ready.length),
   ]
   return {
     collisionCount: 0,
     currentRevision,
-    conditions: conditions.map((each) => timed(each, app, view)),
+    conditions: changedLast(
+      conditions.map((each) => timed(each, app, view)),
+      app,
+    ),
     readyWorkloads: ready.length,
     updatedWorkloads: updated.length,
     totalWorkloads: workloads.length,
   }
+}
+
+/** A workload that has no pods yet is not ready. */
+function isReady({ spec = {}, status = {} }: Child): boolean {
+  const replicas = status['replicas'] ?? 0
+  return replicas === 0 ? spec['replicas'] === 0 : status['readyReplicas'] === replicas
 }
 
 /** Servers leave a number out that is 0. */
@@ -75,10 +84,10 @@ function poolFound(view: StatusView): AppSetCondition {
   return { type: 'PoolFound', status: 'True', reason: 'FindPools', message }
 }
 
-function dispatched(view: StatusView): AppSetCondition[] {
-  const pools = chosen(view)
-  if (pools.length === 0) return []
+function dispatched({ status }: YurtAppSet, view: StatusView): AppSetCondition[] {
   const type = 'AppDispatched'
+  const pools = chosen(view)
+  if (pools.length === 0) return status?.conditions?.filter((each) => each.type === type) ?? []
   const present = new Set(view.children.map(poolOf))
   const missing = view.states.find(
     ({ name, phase }) => phase === 'Refused' && pools.includes(name) && !present.has(name),
@@ -88,6 +97,18 @@ function dispatched(view: StatusView): AppSetCondition[] {
   }
   const message = `${missing.name}: ${missing.message ?? ''}`
   return [{ type, status: 'False', reason: 'CreateWorkloadError', message }]
+}
+
+/** OpenYurt shows it with the first workload that it deletes. */
+function deletions({ status }: YurtAppSet, { states }: StatusView): AppSetCondition[] {
+  const type = 'AppDeleted'
+  const isKnown = status?.conditions?.some((each) => each.type === type) === true
+  // The states of an application that cannot be read name no group.
+  const isRead = !states.some(({ name, phase }) => name === '' && phase === 'Refused')
+  const names = new Set(states.map(({ name }) => name))
+  const isGone = status?.groups?.some(({ name, phase }) => phase !== 'Refused' && !names.has(name))
+  if (!isKnown && !(isRead && isGone)) return []
+  return [{ type, status: 'True', message: 'Unexpected workloads are deleted successfully' }]
 }
 
 /** OpenYurt shows it with the first change of the workload. */
@@ -135,4 +156,15 @@ function timed(
   const isSame = known?.status === condition.status && known.lastTransitionTime !== undefined
   const lastTransitionTime = isSame ? known.lastTransitionTime : secondsText(nowMs)
   return { ...condition, ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }) }
+}
+
+/** Puts conditions that have changed after the others, as OpenYurt does. */
+function changedLast(
+  conditions: readonly AppSetCondition[],
+  { status }: YurtAppSet,
+): AppSetCondition[] {
+  const kept = (status?.conditions ?? []).flatMap((known) =>
+    conditions.filter((each) => equalJson(each, known)),
+  )
+  return [...kept, ...conditions.filter((each) => !kept.includes(each))]
 }

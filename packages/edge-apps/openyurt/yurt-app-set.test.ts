@@ -161,6 +161,42 @@ test('the workload of a pool that is no longer chosen is kept for the grace time
   await workloads(world, ['pb'])
 })
 
+test('a workload without pods is not ready, and a condition after those that stay reports a deleted one', async () => {
+  await using world = await startPools({ groupPolicy: { vanishedGraceSeconds: 0 } })
+  await workloads(world, ['pa', 'pb'])
+  const before = await world.eventually(yurtAppSets, ([app]) =>
+    app?.status?.['totalWorkloads'] === 2 ? app.status : undefined,
+  )
+  assert.equal(before['readyWorkloads'], 0)
+  await world.patch(nodePools, { name: 'pa' }, { metadata: { labels: { area: null } } })
+  const { conditions = [] } = await world.eventually(yurtAppSets, ([app]) =>
+    app?.status?.conditions?.some(({ type }) => type === 'AppDeleted') ? app.status : undefined,
+  )
+  assert.deepEqual(
+    conditions.map(({ type, status }) => [type, status]),
+    [
+      ['AppDispatched', 'True'],
+      ['AppReady', 'False'],
+      ['PoolFound', 'True'],
+      ['AppDeleted', 'True'],
+    ],
+  )
+})
+
+test('a workload that is scaled by hand keeps its number of pods, also when the template changes', async () => {
+  await using world = await startPools()
+  const found = await workloads(world, ['pa', 'pb'])
+  const name = found.get('pa')?.metadata.name ?? ''
+  await world.patch(resources.deployments, { name, namespace }, { spec: { replicas: 7 } })
+  const state = await world.eventually(yurtAppSets, ([app]) =>
+    app?.status?.groups?.find(({ child, phase }) => child === name && phase === 'Edited'),
+  )
+  assert.equal(state.reason, 'EditKept')
+  await world.patch(yurtAppSets, web, { spec: { workload: workload('nginx:2') } })
+  const after = await workloads(world, ['pa', 'pb'], (all) => imageOf(all.get('pa')) === 'nginx:2')
+  assert.equal(after.get('pa')?.spec?.replicas, 7)
+})
+
 test('a patch that cannot be applied is said in the state of its pool alone', async () => {
   const patches = [{ path: '/spec/nosuch/field', operation: 'replace', value: 1 }]
   const tweak = { pools: ['pb'], tweaks: { patches } }
