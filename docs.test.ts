@@ -10,6 +10,7 @@ import { checkFields } from '@skerry/bodies'
 import { isJsonObject, type Kind } from '@skerry/api'
 import { exitCodes } from '@skerry/base'
 import { clusterAccessKind, clusterKind, trafficContractKind } from '@skerry/fleet-kinds'
+import { offlineKinds } from '@skerry/node-api'
 import { edgeClusterKind, edgeJobKinds } from '@skerry/provisioning'
 import { addCommands } from './cmd/command-table.ts'
 import { checkPaths } from './dev/request-paths.ts'
@@ -221,6 +222,7 @@ test('every manifest in a document or an example is valid', async () => {
     trafficContractKind(builtin),
     edgeClusterKind(builtin),
     ...edgeJobKinds(builtin),
+    ...offlineKinds(builtin),
   ]
   const texts = [
     ...documents.flatMap((file) =>

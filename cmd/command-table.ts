@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addAgentCommand } from './commands/agent-commands.ts'
 import { addCertificatesCommands } from './commands/certificates-commands.ts'
 import { addClusterCommands } from './commands/cluster-commands.ts'
+import { addConflictCommands } from './commands/conflict-commands.ts'
 import { addDeveloperCommands, type Developer } from './commands/developer-commands.ts'
 import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
 import { addEdgeClusterCreation } from './commands/edge-cluster-creation.ts'
@@ -57,6 +58,7 @@ const groups: readonly ((program: Command) => void)[] = [
   addConsoleCommand,
   addForwardCommand,
   addExplainCommand,
+  addConflictCommands,
   addEncryptionCommands,
   addCertificatesCommands,
   addStoreCommands,

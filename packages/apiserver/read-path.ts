@@ -31,6 +31,16 @@ export interface CopyReader {
   readonly signal: AbortSignal
 }
 
+/** The caller of one write to a copy, and where it goes. */
+export interface CopyWriter extends CopyReader {
+  /** Throws Forbidden unless the user may also use this verb. */
+  readonly requireVerb: (verb: string) => Promise<void>
+  /** Takes the warnings for the client. */
+  readonly warn: (text: string) => void
+  /** Writes the object, in the place of the store that was opened. Its change must arrive there, too. */
+  readonly write: Store['write']
+}
+
 /** Objects of one resource that were copied from another API server. */
 export interface ObjectCopy {
   /** The copy contains every change up to this revision of the other server. */
@@ -41,6 +51,11 @@ export interface ObjectCopy {
   readonly watchCount: number
   /** Answers get, list and watch as the other server would. Throws StatusError. */
   answer(request: ApiRequest, reader: CopyReader): Promise<ApiAnswer>
+  /**
+   * Creates, updates, patches, applies and deletes as the other server would, as far as that depends on the request
+   * and the object alone: no admission plugin and no quota of the other server is asked. Throws StatusError.
+   */
+  change(request: ApiRequest, writer: CopyWriter): Promise<ApiAnswer>
   /** Follows the store until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -106,6 +121,8 @@ export function createReadPath(
         },
         answer: (request, { info, user, signal }) =>
           answered({ request, info, user, signal, reader }, handler),
+        change: (request, { info, user, signal, ...writer }) =>
+          changed({ request, info, user, signal, reader }, writer, handler),
         run: (signal) =>
           runAll(signal, [(scope) => cache.run(scope), (scope) => cache.runBookmarks(scope)]),
       }
@@ -119,16 +136,45 @@ export function createReadPath(
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-async function answered(
-  call: Pick<
-    Parameters<typeof serveResource>[0],
-    'request' | 'info' | 'user' | 'signal' | 'reader'
-  >,
-  deps: HandlerDeps,
-): Promise<ApiAnswer> {
+type CopyCall = Pick<
+  Parameters<typeof serveResource>[0],
+  'request' | 'info' | 'user' | 'signal' | 'reader'
+>
+
+async function answered(call: CopyCall, deps: HandlerDeps): Promise<ApiAnswer> {
   if (!readVerbs.has(call.info.verb) || call.info.subresource !== '') throw methodNotAllowed()
   const requireVerb = (): Promise<void> => Promise.resolve()
   const answer = await serveResource({ ...call, warn: () => undefined, requireVerb }, deps)
   const mayStay = !isPushed(answer.body) && Symbol.asyncIterator in answer.body
   return { ...answer, reader: { user: call.user.name, mayStay } }
+}
+
+const writeVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
+
+async function changed(
+  call: CopyCall,
+  { write, requireVerb, warn }: Pick<CopyWriter, 'write' | 'requireVerb' | 'warn'>,
+  deps: HandlerDeps,
+): Promise<ApiAnswer> {
+  if (!writeVerbs.has(call.info.verb) || call.info.subresource !== '') throw methodNotAllowed()
+  const store = withWrite(deps.store, write)
+  return await serveResource({ ...call, warn, requireVerb }, { ...deps, store })
+}
+
+/** Returns the same store with another way to write. */
+function withWrite(store: Store, write: Store['write']): Store {
+  return {
+    revision: () => store.revision(),
+    get: (key, revision) => store.get(key, revision),
+    list: (options) => store.list(options),
+    watch: (options, signal) => store.watch(options, signal),
+    compact: (revision) => store.compact(revision),
+    compactedRevision: () => store.compactedRevision(),
+    grantLease: (ttlSeconds) => store.grantLease(ttlSeconds),
+    keepLeaseAlive: (leaseId) => store.keepLeaseAlive(leaseId),
+    revokeLease: (leaseId) => store.revokeLease(leaseId),
+    write,
+    // The store belongs to the one who opened it.
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
 }

@@ -30,6 +30,8 @@ export { checkApplied } from './patch/apply/applied-check.ts'
 export { applyServerSide, applySteps } from './patch/apply/apply-server-side.ts'
 export type { FindVersion, KindVersion } from './patch/apply/kind-versions.ts'
 export { keepTimesOfNoop, trackUpdate, trackUpdateSteps } from './patch/apply/track-update.ts'
+export { mergeThreeWay, printPath, type Clash } from './patch/apply/three-way-merge.ts'
+export { setAtPath } from './patch/apply/set-at-path.ts'
 export { runSteps, type Steps } from './steps.ts'
 export { cloneAsSent, hasSentEmpty, memberAsSent } from './encoding/sent-empty.ts'
 export {

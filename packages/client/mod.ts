@@ -8,6 +8,7 @@ export type { Transport, TransportRequest } from './transport.ts'
 export {
   NotConnectedError,
   createHttpsTransport,
+  isUnsent,
   tlsOptions,
   type HttpsTransport,
   type HttpsTransportConfig,

@@ -87,6 +87,50 @@ export const nodeApiBounds = Object.freeze({
     walPagesMax: 1_000,
     rightsMax: 2_000,
   }),
+  offlineKinds: Object.freeze({
+    /** The items of each list of a policy. */
+    itemsMax: 100,
+  }),
+  writeJournal: Object.freeze({
+    entriesMax: 10_000,
+    /** One write, with the object before and after it. */
+    entryBytesMax: 8 * 1024 * 1024,
+    /** All writes. */
+    bytesMax: 64 * 1024 * 1024,
+    /** The whole file. The rest is for free pages and indexes. */
+    fileBytesMax: 128 * 1024 * 1024,
+    walPagesMax: 1_000,
+    /** Absences whose revisions are remembered, for each resource. */
+    spansMax: 8,
+  }),
+  writeMarks: Object.freeze({
+    /** The journals whose newest entry an object names. */
+    marksMax: 8,
+  }),
+  planReplay: Object.freeze({
+    /** The values of a Conflict, as JSON. An object of the API has at most 1.5 MiB. */
+    valuesBytesMax: 900 * 1024,
+  }),
+  replay: Object.freeze({
+    retry: Object.freeze({ initialMs: 500, maxMs: 30_000 }),
+    /** Times that one write is merged with an object that changes meanwhile, before the others wait no longer. */
+    attemptsMax: 20,
+    /** Changes of the node's Lease that raise the revision of the control plane above those of this node. */
+    raisesMax: 10_000,
+  }),
+  writerTokens: Object.freeze({
+    /** The shortest time for which a control plane gives tokens. */
+    tokenSeconds: 600,
+    tokenUseMs: 300_000,
+    tokensMax: 200,
+  }),
+  writeAnswers: Object.freeze({
+    /** When a client asks again whose write comes while the node reads what the control plane made of the others. */
+    catchUpSeconds: 1,
+    /** The body of an apply, which is kept as it came. */
+    bodyBytesMax: 3 * 1024 * 1024,
+    warningBytesMax: 4_096,
+  }),
   identities: Object.freeze({
     tokensMax: 1_000,
     /** How long a token that the control plane accepted is accepted without another question. */

@@ -8,18 +8,25 @@ import { Rights } from './access/rights.ts'
 import { rightsInAdvance, type PodAccount } from './access/rights-in-advance.ts'
 import { KeptAnswers } from './answers/kept-answers.ts'
 import { NodeAnswers } from './answers/node-answers.ts'
+import { WriteAnswers } from './answers/write-answers.ts'
 import { CopyFile } from './copies/copy-file.ts'
 import { CopySet } from './copies/copy-set.ts'
 import type { KeptScope } from './copies/kept-scope.ts'
 import { Link } from './link/link.ts'
 import { PassOn } from './link/pass-on.ts'
 import { nodeApiBounds, nodeApiServerLimits } from './limits-table.ts'
+import { LocalWrites } from './writes/local-writes.ts'
+import { OfflinePolicies } from './writes/offline-policies.ts'
+import { Replay } from './writes/replay.ts'
+import { WriteJournal } from './writes/write-journal.ts'
+import { WriterTokens } from './writes/writer-tokens.ts'
 
 export interface LocalApiOptions {
+  readonly nodeName: string
   readonly address: string
   readonly port: number
   readonly tls: TlsFiles
-  /** The directory of the copies. Nobody else may read it. */
+  /** The directory of the copies and of the journal of writes. Nobody else may read it. */
   readonly directory: string
   /** The parts of the API that are copied before anybody asks for them. */
   readonly kept: readonly KeptScope[]
@@ -64,27 +71,36 @@ export async function createLocalApi(
   await using stack = new AsyncDisposableStack()
   const { controlPlane, clock, log } = deps
   const file = stack.use(await CopyFile.open(join(options.directory, 'copies.db'), log))
+  const journal = stack.use(await WriteJournal.open(join(options.directory, 'writes.db'), deps))
   const kinds = await builtinKinds({ includeBeta: true })
   const asNode = stack.use(controlPlane.open())
   const anonymous = stack.use(controlPlane.open(() => Promise.resolve({})))
   const cluster = createCluster(asNode, { clock, log, userAgent: options.userAgent })
   const link = new Link(anonymous, { clock, log })
   const passOn = stack.use(new PassOn(controlPlane, clock))
-  const inAdvance = () => rightsInAdvance(options.kept, deps.accounts())
-  const known = { ...deps, ...options, file, link, cluster, anonymous, inAdvance }
+  const open = controlPlane.open
+  const base = { ...deps, ...options, file, link, cluster, anonymous, journal, open }
+  const policies = new OfflinePolicies(base)
+  const inAdvance = () => rightsInAdvance(options.kept, policies.all, deps.accounts())
+  const known = { ...base, policies, inAdvance }
   const identities = new Identities(known)
   const rights = new Rights(known)
+  const tokens = new WriterTokens(known)
+  const replaying = Promise.withResolvers<Replay>()
   const front: ApiFront = createApiFront(
     { tls: options.tls, limits: nodeApiServerLimits, ...nodeApiBounds.localApi },
     (unread) => {
       const readPath = stack.use(
         createReadPath({ kinds, limits: nodeApiServerLimits }, { ...deps, unread }),
       )
-      const parts = { ...known, open: controlPlane.open, readPath }
+      const parts = { ...known, readPath, rights, tokens, identities, passOn }
       const copies = new CopySet(options.kept, parts, signal)
       stack.defer(() => copies.close())
-      const kept = new KeptAnswers(parts)
-      const answers = new NodeAnswers({ ...parts, passOn, copies, kept, identities, rights })
+      const replay = new Replay({ ...parts, copies })
+      replaying.resolve(replay)
+      const writes = new LocalWrites({ ...parts, copies, onWrite: () => replay.wake() })
+      const writing = { writes, journal, answers: new WriteAnswers({ ...parts, writes }) }
+      const answers = new NodeAnswers({ ...parts, copies, kept: new KeptAnswers(parts), writing })
       stack.defer(() => answers.settled())
       return answers
     },
@@ -96,7 +112,13 @@ export async function createLocalApi(
   return {
     port,
     setTls: (tls) => front.setTls(tls),
-    run: (scope) => runAll(scope, [(one) => link.run(one), (one) => rights.run(one)]),
+    run: (scope) =>
+      runAll(scope, [
+        (one) => link.run(one),
+        (one) => rights.run(one),
+        (one) => policies.run(one, () => rights.checkSoon()),
+        async (one) => (await replaying.promise).run(one),
+      ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

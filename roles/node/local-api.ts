@@ -39,6 +39,7 @@ export async function serveLocalApi(
   await untilAddress(address, context, signal)
   await using api = await createLocalApi(
     {
+      nodeName,
       address,
       port,
       tls: tlsOf(serving.current),

@@ -31,6 +31,7 @@ import { joiningMasters } from './parts/joining-masters.ts'
 import type { EtcdRoleOptions, ServedEtcd } from '../etcd/serve-etcd.ts'
 import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
+import { offlineWrites } from './parts/offline-writes.ts'
 import { program } from './parts/program.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
@@ -104,6 +105,7 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
     certificates(),
     scheduler(scheduling),
     edgeApps(options.control?.edgeApps ?? {}),
+    offlineWrites(),
     hubAgent(agent && { ...agent, dataDir, name }, isShared),
     program({ ...options.machines, archiveDirectory, ownPackages, role: 'site' }),
   ]

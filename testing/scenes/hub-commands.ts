@@ -22,8 +22,11 @@ export async function startCommandedHub(): Promise<TestHub> {
   return fleet
 }
 
-/** Runs `skerry` as the administrator of this hub. */
-export function skerry({ directory }: TestHub, ...words: string[]): Promise<Ended> {
+/** Runs `skerry` as the administrator of the hub or site whose kubeconfig is in this data directory. */
+export function skerry(
+  { directory }: Pick<TestHub, 'directory'>,
+  ...words: string[]
+): Promise<Ended> {
   const asked = [program, ...words, '--data-dir', directory]
   const signal = AbortSignal.timeout(60_000)
   return new Promise((resolve) => {

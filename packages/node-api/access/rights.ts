@@ -23,7 +23,7 @@ export interface RightsDeps {
   readonly cluster: ClusterClient
   readonly file: CopyFile
   readonly link: Link
-  /** Returns what readers may need although they have not asked yet. */
+  /** Returns what users may need although they have not asked yet. */
   readonly inAdvance: () => readonly UserAndRight[]
   readonly clock: Clock
   readonly random: Random
@@ -31,7 +31,7 @@ export interface RightsDeps {
 }
 
 /**
- * Knows what readers of this node may read. The control plane decides; its answers are remembered, and asked again
+ * Knows what users of this node may do. The control plane decides; its answers are remembered, and asked again
  * every few minutes, so that they still hold when it goes away. Nobody gets a right that it has not confirmed.
  */
 export class Rights {
@@ -40,6 +40,7 @@ export class Rights {
   readonly #confirmed: RecentMap<string, UserInfo>
   /** The latest answers, in monotonic milliseconds. */
   readonly #answers = new RecentMap<string, { isAllowed: boolean; untilMs: number }>(rightsMax)
+  readonly #wake = createWakeFlag()
   readonly #lasting = new Map<string, Set<() => void>>()
 
   constructor(deps: RightsDeps) {
@@ -63,7 +64,7 @@ export class Rights {
   }
 
   /** Tells whether the control plane had confirmed this, or more, before it went away. */
-  couldRead(user: UserInfo, right: AskedRight): boolean {
+  couldDo(user: UserInfo, right: AskedRight): boolean {
     return sufficientRights(right).some(
       (each) => this.#confirmed.use(rightKey(user, each)) !== undefined,
     )
@@ -101,10 +102,15 @@ export class Rights {
     }
   }
 
+  /** Call this when there is more to ask in advance. */
+  checkSoon(): void {
+    this.#wake.raise()
+  }
+
   /** Checks the remembered rights from time to time while the control plane answers. */
   async run(signal: AbortSignal): Promise<never> {
     const { clock, random, link, log, inAdvance } = this.#deps
-    const wake = createWakeFlag()
+    const wake = this.#wake
     using _changes = link.onChange((isUp) => {
       if (isUp) wake.raise()
     })

@@ -19,11 +19,14 @@ import type { CopyFile } from '../copies/copy-file.ts'
 import type { CopySet } from '../copies/copy-set.ts'
 import { scopeOf, scopeText } from '../copies/scope.ts'
 import type { Link } from '../link/link.ts'
+import type { LocalWrites } from '../writes/local-writes.ts'
+import type { WriteJournal } from '../writes/write-journal.ts'
 import { NoAnswerError, type PassOn } from '../link/pass-on.ts'
 import { nodeApiBounds } from '../limits-table.ts'
 import { askedText, awayRefusal } from './away-refusals.ts'
 import { documentKey, singleKey, type KeptAnswers } from './kept-answers.ts'
 import { copyUse, isRead, watchFrom } from './plan-way.ts'
+import type { WriteAnswers } from './write-answers.ts'
 
 const { remembersAtOnceMax, rememberMs, suspectMs } = nodeApiBounds.nodeAnswers
 
@@ -38,8 +41,16 @@ export interface NodeAnswersDeps {
   readonly readPath: ReadPath
   readonly identities: Identities
   readonly rights: Rights
+  readonly writing: Writing
   readonly clock: Clock
   readonly log: Logger
+}
+
+/** The parts by which this node takes writes for a control plane that is away. */
+export interface Writing {
+  readonly answers: WriteAnswers
+  readonly writes: LocalWrites
+  readonly journal: WriteJournal
 }
 
 /** Chooses for each request whether the control plane or this node answers it. */
@@ -55,10 +66,11 @@ export class NodeAnswers {
   async onRequest(request: ApiRequest): Promise<ApiAnswer> {
     const info = parseRequestInfo(request.method, request.target)
     const { link, log } = this.#deps
-    if (link.isUp) {
+    if (link.isUp && !this.#isHeld(info)) {
       const asked = { request, info, token: ownToken(request) }
       const shared = await this.#shared(asked)
       if (shared) return shared
+      this.#requireKnown(info)
       try {
         return await this.#passed(asked)
       } catch (error) {
@@ -68,6 +80,8 @@ export class NodeAnswers {
         if (!isRead(info)) throw unknownOutcome(error)
       }
     }
+    const token = ownToken(request)
+    if (link.isUp && token !== undefined) this.#deps.copies.offer(info.resource, token)
     return this.#away(request, info)
   }
 
@@ -76,6 +90,19 @@ export class NodeAnswers {
     if (link.isUp) return passOn.upgrade(request, client)
     const info = parseRequestInfo(request.method, request.target)
     throw awayRefusal(`${askedText(info)} goes through it`, link.awayMs())
+  }
+
+  /** Readers of a resource see this node's own writes until the control plane has them. */
+  #isHeld({ isResourceRequest, resource, subresource }: RequestInfo): boolean {
+    return isResourceRequest && subresource === '' && this.#deps.writing.writes.holds(resource)
+  }
+
+  /** The control plane knows nothing of revisions that this node gave out. */
+  #requireKnown(info: RequestInfo): void {
+    if (!info.isResourceRequest || info.verb !== 'watch') return
+    const from = watchFrom(info)
+    if (from === 0 || !this.#deps.writing.journal.isOwnRevision(info.resource, from)) return
+    throw new StatusError('Expired', `too old resource version: ${from}`)
   }
 
   /** Resolves when what was learned from answers is remembered. */
@@ -153,13 +180,13 @@ export class NodeAnswers {
   async #away(request: ApiRequest, info: RequestInfo): Promise<ApiAnswer> {
     const { link, identities, rights } = this.#deps
     const refuse = (why: string): StatusError => awayRefusal(why, link.awayMs())
-    if (!isRead(info)) throw refuse('this node accepts no writes for it')
     const token = ownToken(request)
     if (token === undefined)
       throw refuse('it alone knows callers without a bearer token of their own')
     const user = await identities.verified(token, request.signal)
+    if (!isRead(info)) return this.#deps.writing.answers.answer({ request, info, user, refuse })
     const right = askedRight(info)
-    if (!rights.couldRead(user, right)) {
+    if (!rights.couldDo(user, right)) {
       throw refuse(
         `${JSON.stringify(user.name)} was not seen to have the right to ${askedText(info)} before`,
       )
@@ -199,11 +226,12 @@ export class NodeAnswers {
     if (!readPath.kindOf(resource)) return undefined
     const copied = copies.find({ resource, namespace, labelSelector: '', fieldSelector: '' })
     const single = file.single(singleKey(info))
-    if (copied?.copy && copied.copy.revision >= (single?.revision ?? 0)) {
+    const isHeld = this.#isHeld(info)
+    if (copied?.copy && (isHeld || copied.copy.revision >= (single?.revision ?? 0))) {
       const answer = await this.#fromCopy(asked, copied.copy)
       return { ...answer, headers: { ...answer.headers, ...this.#age(copied.readAtMs) } }
     }
-    if (!single) return undefined
+    if (!single || isHeld) return undefined
     const { revision, value, readAtMs } = single
     const key =
       namespace === '' || resource.resource === 'namespaces' ? name : `${namespace}/${name}`

@@ -1,4 +1,4 @@
-import { isStatusError, type AnyObject } from '@skerry/api'
+import { isStatusError, type AnyObject, type GroupResource } from '@skerry/api'
 import type { ObjectCopy, ReadPath } from '@skerry/apiserver'
 import {
   asError,
@@ -30,12 +30,19 @@ export interface CopiedResourceDeps {
   readonly file: CopyFile
   readonly readPath: ReadPath
   readonly link: Link
+  /** The writes of this node that the control plane does not have yet. */
+  readonly journal: WaitingWrites
   /** Opens the way to the control plane with these credentials; if omitted, with the node's own. */
   readonly open: (credentials?: CredentialSource) => HttpsTransport
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
   readonly userAgent: string
+}
+
+export interface WaitingWrites {
+  /** Returns true if there are writes of the resource. */
+  holds(resource: GroupResource): boolean
 }
 
 /** Reports that a resource is too large to be copied. */
@@ -71,6 +78,11 @@ export class CopiedResource {
   #token: string | undefined
   #mayAskAsNode: boolean
   #isFollowing = false
+  #isAhead: boolean
+  /** True if the control plane has no history from the copy's revision on. */
+  #isExpired = false
+  /** Ends what is asked of the control plane now. */
+  #asking: AbortController | undefined
 
   constructor(
     { scope, stored, isKept }: { scope: Scope; stored: StoredScope; isKept: boolean },
@@ -84,6 +96,7 @@ export class CopiedResource {
     this.readAtMs = stored.readAtMs
     this.bytes = stored.bytes
     this.#revision = stored.revision
+    this.#isAhead = stored.isAhead
     this.#deps = deps
     this.#store = new CopiedStore({
       revision: () => this.#revision,
@@ -101,6 +114,39 @@ export class CopiedResource {
   /** True while the control plane reports every change. */
   get isFollowing(): boolean {
     return this.#isFollowing
+  }
+
+  /** True while the copy contains changes of this node that are not part of the control plane's history. */
+  get isAhead(): boolean {
+    return this.#isAhead
+  }
+
+  /** The newest revision that readers see; 0 if there is nothing to read. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Shows a change of this node, which is in the journal. The copy follows again once the control plane has it. */
+  change(event: CopyEvent): void {
+    const { file } = this.#deps
+    this.#asking?.abort(new Error('the copy has a change of this node'))
+    this.#isFollowing = false
+    if (!this.#isAhead) file.setAhead(this.id, true)
+    this.#isAhead = true
+    const at = { revision: event.revision, readAtMs: this.readAtMs }
+    const applied = file.apply(this.id, [event], at)
+    this.#revision = event.revision
+    this.#store.push(applied, event.revision)
+  }
+
+  /** Ends the watches: their readers begin again, and are answered from another copy. */
+  endWatches(): void {
+    if ((this.#copy?.watchCount ?? 0) > 0) this.#store.reset()
+  }
+
+  /** Call this when the control plane has this node's changes. */
+  settled(): void {
+    this.#wake.raise()
   }
 
   /** Resolves once there is something to answer from. Rejects if there will be nothing. */
@@ -130,14 +176,19 @@ export class CopiedResource {
       for (;;) {
         await this.#untilMayAsk(signal)
         const client = this.#client(this.#token === undefined ? asNode : transport)
+        const asking = new AbortController()
+        this.#asking = asking
+        const scope = AbortSignal.any([signal, asking.signal])
         try {
-          if (this.#revision === 0) onCopy(await this.#list(client, signal))
-          await this.#watch(client, signal)
+          const mustList = this.#revision === 0 || this.#isAhead || this.#isExpired
+          if (mustList) onCopy(await this.#list(client, scope))
+          await this.#watch(client, scope)
           backoff.reset()
         } catch (error) {
           signal.throwIfAborted()
+          if (asking.signal.aborted) continue
           if (endsCopy(error)) throw error
-          await this.#onFailure(error, { client, delayMs: () => backoff.nextMs() }, signal)
+          await this.#onFailure(error, () => backoff.nextMs(), signal)
         }
       }
     } catch (error) {
@@ -161,20 +212,17 @@ export class CopiedResource {
   }
 
   async #untilMayAsk(signal: AbortSignal): Promise<void> {
-    const { link } = this.#deps
-    while (!link.isUp || (this.#token === undefined && !this.#mayAskAsNode)) {
+    const { link, journal } = this.#deps
+    const isHeld = (): boolean => this.#isAhead && journal.holds(this.scope.resource)
+    while (!link.isUp || isHeld() || (this.#token === undefined && !this.#mayAskAsNode)) {
       await this.#wake.wait(signal)
     }
   }
 
-  async #onFailure(
-    error: unknown,
-    { client, delayMs }: { client: ResourceClient<AnyObject>; delayMs: () => number },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #onFailure(error: unknown, delayMs: () => number, signal: AbortSignal): Promise<void> {
     const { log, link, clock } = this.#deps
     if (isStatusError(error, 'Expired') || isStatusError(error, 'Gone')) {
-      await this.#list(client, signal)
+      this.#isExpired = true
       return
     }
     this.#stopFollowing()
@@ -235,22 +283,30 @@ export class CopiedResource {
         objects.push(listed)
       }
     }
+    signal.throwIfAborted()
     const copy = { revision: this.#revision, known: file.known(this.id) }
     const plan = planRelist(copy, { revision, objects })
     if (plan) this.#note(plan, revision)
     else this.#replace({ revision, objects, known: copy.known })
+    if (this.#isAhead) file.setAhead(this.id, false)
+    this.#isAhead = false
+    this.#isExpired = false
     this.bytes = bytes
     return this.#open()
   }
 
-  /** Takes over a server whose revisions went back. No watch can go on. */
+  /**
+   * Takes over a server whose revisions went back, or whose changes are older than this node's own. No watch can go
+   * on.
+   */
   #replace(list: {
     revision: number
     objects: readonly ListedObject[]
     known: ReadonlyMap<string, { uid: string }>
   }): void {
     const { file, clock, log } = this.#deps
-    log.info('Control plane was restored; watches of a copy end', { scope: scopeText(this.scope) })
+    const why = this.#isAhead ? 'it has older changes' : 'it was restored'
+    log.info('Watches of a copy end', { scope: scopeText(this.scope), why })
     const listed = new Set(list.objects.map(({ key }) => key))
     const gone = [...list.known].filter(([key]) => !listed.has(key))
     const events = [

@@ -22,6 +22,8 @@ export interface StoredScope {
   /** When the control plane was last heard of it, in milliseconds since the Unix epoch. */
   readonly readAtMs: number
   readonly bytes: number
+  /** True if the copy contains changes of this node that the control plane's history does not have. */
+  readonly isAhead: boolean
 }
 
 export interface StoredObject {
@@ -71,7 +73,7 @@ export class CopyFile implements Disposable {
   }
 
   scopes(): StoredScope[] {
-    const sql = `SELECT id, key, revision, read_at,
+    const sql = `SELECT id, key, revision, read_at, ahead,
       (SELECT coalesce(sum(length(value)), 0) FROM object WHERE scope = id) AS bytes
       FROM scope ORDER BY used_at`
     return this.#rows(sql).map((row) => ({
@@ -80,6 +82,7 @@ export class CopyFile implements Disposable {
       revision: Number(row['revision']),
       readAtMs: Number(row['read_at']),
       bytes: Number(row['bytes']),
+      isAhead: row['ahead'] === 1,
     }))
   }
 
@@ -115,6 +118,17 @@ export class CopyFile implements Disposable {
       revision: Number(row['revision']),
       value: intact(row),
     }))
+  }
+
+  /** Returns one object. Throws DamagedCopyError. */
+  object(id: number, key: string): StoredObject | undefined {
+    const sql = 'SELECT revision, value, sum FROM object WHERE scope = ? AND key = ?'
+    const [row] = this.#rows(sql, id, key)
+    return row && { key, revision: Number(row['revision']), value: intact(row) }
+  }
+
+  setAhead(id: number, isAhead: boolean): void {
+    this.#run('UPDATE scope SET ahead = ? WHERE id = ?', isAhead ? 1 : 0, id)
   }
 
   bytesOf(id: number): number {

@@ -47,10 +47,13 @@ const versionOne = `
   INSERT INTO meta VALUES ('isOpen', 0);
 `
 
+/** ahead: 1 if the copy contains changes of this node that the control plane's history does not have. */
+const versionTwo = 'ALTER TABLE scope ADD COLUMN ahead INTEGER NOT NULL DEFAULT 0'
+
 /** The copies of a node ("SKRN" in the header of the file). Damage costs nothing but another copy. */
 export const copySchema = Object.freeze<FileSchema>({
   applicationId: 0x534b524e,
-  migrations: [versionOne],
+  migrations: [versionOne, versionTwo],
   isShrinkable: true,
   hasIntactRows: () => false,
 })

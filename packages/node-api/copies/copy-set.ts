@@ -1,3 +1,4 @@
+import type { GroupResource, GroupVersionResource } from '@skerry/api'
 import type { ObjectCopy } from '@skerry/apiserver'
 import { RecentMap, asError, linkedSignal, runAll, withTimeout, unlessAborted } from '@skerry/base'
 import { nodeApiBounds } from '../limits-table.ts'
@@ -40,11 +41,54 @@ export class CopySet {
 
   /** Returns a copy that contains everything of this scope. */
   find(scope: Scope): CopiedResource | undefined {
+    const isHeld = this.#deps.journal.holds(scope.resource) || this.isAhead(scope.resource)
     for (const each of coveringScopes(scope)) {
+      // Changes of this node are in copies of everything.
+      if (isHeld && isSelected(each)) continue
       const found = this.#running.get(scopeKey(each))?.resource
       if (found?.copy) return found
     }
     return undefined
+  }
+
+  /** Returns the copies of all objects of the namespace in this version. */
+  whole(resource: GroupVersionResource, namespace: string): readonly CopiedResource[] {
+    return this.#all().filter(
+      ({ scope, revision }) =>
+        revision > 0 &&
+        !isSelected(scope) &&
+        isSameResource(scope.resource, resource) &&
+        scope.resource.version === resource.version &&
+        (scope.namespace === '' || scope.namespace === namespace),
+    )
+  }
+
+  /** Returns the copies that may show an object of the namespace in another way. */
+  partial(resource: GroupVersionResource, namespace: string): readonly CopiedResource[] {
+    const whole = new Set(this.whole(resource, namespace))
+    return this.#all().filter(
+      (each) =>
+        !whole.has(each) &&
+        isSameResource(each.scope.resource, resource) &&
+        (each.scope.namespace === '' || each.scope.namespace === namespace),
+    )
+  }
+
+  /** Returns true while readers see changes of this node that the control plane's history does not have. */
+  isAhead(resource: GroupResource): boolean {
+    return this.#all().some((each) => each.isAhead && isSameResource(each.scope.resource, resource))
+  }
+
+  /** Offers a reader's token to the copies that wait for one to follow again. */
+  offer(resource: GroupResource, token: string): void {
+    for (const each of this.#all()) {
+      if (each.isAhead && isSameResource(each.scope.resource, resource)) each.offer(token)
+    }
+  }
+
+  /** Call this when the control plane has this node's changes. */
+  settled(): void {
+    for (const resource of this.#all()) resource.settled()
   }
 
   /**
@@ -86,6 +130,10 @@ export class CopySet {
     await Promise.all(all.map(({ ended }) => ended))
   }
 
+  #all(): CopiedResource[] {
+    return [...this.#running.values()].map(({ resource }) => resource)
+  }
+
   #keptScope({ group, resource, namespace }: KeptScope): [string, Scope][] {
     const kind = this.#deps.readPath.storedKindOf({ group, resource })
     if (!kind) {
@@ -119,7 +167,7 @@ export class CopySet {
     if ((this.#later.get(key) ?? -Infinity) > clock.monotonicMs()) return undefined
     if (!this.#makeRoom(copiesMax - 1)) return undefined
     const id = file.addScope(key, clock.now())
-    return this.#start(scope, { id, key, revision: 0, readAtMs: 0, bytes: 0 })
+    return this.#start(scope, { id, key, revision: 0, readAtMs: 0, bytes: 0, isAhead: false })
   }
 
   #start(scope: Scope, stored: StoredScope): CopiedResource {
@@ -168,11 +216,11 @@ export class CopySet {
 
   /** Drops copies until there are at most so many, of so many bytes. Returns false if the others must stay. */
   #makeRoom(countMax: number): boolean {
-    const all = [...this.#running.values()].map(({ resource }) => resource)
+    const all = this.#all()
     let count = all.length
     let bytes = all.reduce((sum, each) => sum + each.bytes, 0)
     const idle = all
-      .filter(({ isKept, copy }) => !isKept && (copy?.watchCount ?? 0) === 0)
+      .filter(({ isKept, isAhead, copy }) => !isKept && !isAhead && (copy?.watchCount ?? 0) === 0)
       .toSorted((one, other) => one.usedAtMs - other.usedAtMs)
     for (const each of idle) {
       if (count <= countMax && bytes <= bytesMax) return true
@@ -190,6 +238,14 @@ export class CopySet {
     this.#running.delete(key)
     this.#deps.file.dropScope(resource.id)
   }
+}
+
+function isSelected({ labelSelector, fieldSelector }: Scope): boolean {
+  return labelSelector !== '' || fieldSelector !== ''
+}
+
+function isSameResource(one: GroupResource, other: GroupResource): boolean {
+  return one.group === other.group && one.resource === other.resource
 }
 
 /** A copy that follows the control plane. */

@@ -1,9 +1,18 @@
+import { cpSync, renameSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock, systemRandom, type Logger } from '@skerry/base'
-import { createHttpsTransport, type CredentialSource, type HttpsTransport } from '@skerry/client'
+import { systemClock, systemRandom, type Clock, type Logger } from '@skerry/base'
+import {
+  NotConnectedError,
+  createHttpsTransport,
+  readBody,
+  type CredentialSource,
+  type HttpsTransport,
+  type TransportRequest,
+} from '@skerry/client'
+import { builtinKinds } from '@skerry/kinds'
 import { generateKeyPair, signCertificate } from '@skerry/pki'
 import {
   callApi,
@@ -13,6 +22,7 @@ import {
   type ApiReply,
   type TestApiServer,
 } from '@skerry/testing'
+import { offlineKinds } from '../kinds/offline-kinds.ts'
 import { createLocalApi, type LocalApi } from '../local-api.ts'
 import type { KeptScope } from '../copies/kept-scope.ts'
 
@@ -23,7 +33,14 @@ export interface SceneOptions {
   readonly isStarted?: boolean
   /** The accounts of the node's pods. */
   readonly accounts?: readonly { namespace: string; name: string }[]
+  /** The node's clock. Default: the machine's. */
+  readonly clock?: Clock
+  /** Decides what becomes of each request of the node's own to its site. Default: it is answered. */
+  readonly fault?: (request: TransportRequest) => Fault
 }
+
+/** A request that is not sent, one whose answer is lost, or one that is answered. */
+export type Fault = 'unsent' | 'unanswered' | 'none'
 
 /** A site, a link, and a node with its own API. */
 export class LocalApiScene implements AsyncDisposable {
@@ -50,8 +67,10 @@ export class LocalApiScene implements AsyncDisposable {
 
   static async start(options: SceneOptions): Promise<LocalApiScene> {
     await using stack = new AsyncDisposableStack()
-    const namespaces = ['default', 'kube-system', 'shop']
-    const site = stack.use(await startTestApiServer({ withAccess: true, namespaces }))
+    const namespaces = ['default', 'kube-system', 'kube-node-lease', 'shop']
+    const builtin = await builtinKinds()
+    const kinds = [...builtin, ...offlineKinds(builtin)]
+    const site = stack.use(await startTestApiServer({ withAccess: true, namespaces, kinds }))
     const link = stack.use(new TestLink(Number(new URL(site.url).port)))
     await link.restore()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-node-api-'))
@@ -75,13 +94,17 @@ export class LocalApiScene implements AsyncDisposable {
     const asNode: CredentialSource = () =>
       Promise.resolve({ certificate: client.cert, key: client.key })
     const { ca } = site.credentials
+    const { clock = systemClock } = this.#options
     const open = (credentials = asNode): HttpsTransport =>
-      createHttpsTransport(
-        { server: link.url, certificateAuthority: ca, credentials },
-        { clock: systemClock },
+      this.#withFaults(
+        createHttpsTransport(
+          { server: link.url, certificateAuthority: ca, credentials },
+          { clock },
+        ),
       )
     const api = await createLocalApi(
       {
+        nodeName: 'n1',
         address: '127.0.0.1',
         port: 0,
         tls: { ...serving, clientCa: ca },
@@ -93,7 +116,7 @@ export class LocalApiScene implements AsyncDisposable {
         controlPlane: { server: () => link.url, authorityPem: ca, open },
         accounts: () => this.#options.accounts ?? [],
         hasPod: ({ namespace, name, uid }) => this.pods.has(`${namespace}/${name}/${uid}`),
-        clock: systemClock,
+        clock,
         random: systemRandom,
         log: this.#options.log,
       },
@@ -116,6 +139,16 @@ export class LocalApiScene implements AsyncDisposable {
     await node?.stop()
   }
 
+  /** Ends the node as a kill does, and starts it again from what is on its disk at that moment. */
+  async crash(): Promise<void> {
+    const left = `${this.directory}-left`
+    cpSync(this.directory, left, { recursive: true })
+    await this.stopNode()
+    rmSync(this.directory, { recursive: true })
+    renameSync(left, this.directory)
+    await this.startNode()
+  }
+
   get url(): string {
     return `https://127.0.0.1:${this.#node?.api.port}`
   }
@@ -135,14 +168,56 @@ export class LocalApiScene implements AsyncDisposable {
   }
 
   /** Creates a pod of an account. Returns a token that is bound to it, and its `namespace/name/uid`. */
-  async podWith(account: string): Promise<{ token: string; pod: string }> {
+  async podWith(account: string, own: object = {}): Promise<{ token: string; pod: string }> {
     const metadata = { name: account, namespace: 'shop' }
-    const spec = { serviceAccountName: account, containers: [{ name: 'app', image: 'app:1' }] }
+    const containers = [{ name: 'app', image: 'app:1' }]
+    const spec = { serviceAccountName: account, containers, ...own }
     const path = '/api/v1/namespaces/shop/pods'
     const made = await this.admin({ method: 'POST', path, body: { metadata, spec } })
     const { uid } = made.body.metadata
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: account, uid }
     return { token: await this.#token(account, { boundObjectRef }), pod: `shop/${account}/${uid}` }
+  }
+
+  /**
+   * Lets an account of a new pod on the node write ConfigMaps while the site is away. Returns a token of the pod. Call
+   * this before the node starts.
+   */
+  async writer(name: string, winner: 'cloud' | 'edge' | 'newest' = 'cloud'): Promise<string> {
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]
+    await this.account(name, rules)
+    const { token, pod } = await this.podWith(name, { nodeName: 'n1' })
+    this.pods.add(pod)
+    const spec = {
+      resources: [{ resource: 'configmaps' }],
+      namespaces: ['shop'],
+      serviceAccounts: [{ namespace: 'shop', name }],
+      winner,
+    }
+    const policies = '/apis/node.skerry.io/v1alpha1/offlinewrites'
+    await this.admin({ method: 'POST', path: policies, body: { metadata: { name }, spec } })
+    return token
+  }
+
+  /** Gives nodes the rights that a site gives them for writes while it is away, and makes the node's Lease. */
+  async allowOfflineWrites(): Promise<void> {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1'
+    const metadata = { name: 'node' }
+    const apiGroups = ['node.skerry.io']
+    const rules = [
+      { apiGroups, resources: ['offlinewrites'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups, resources: ['conflicts'], verbs: ['create'] },
+    ]
+    await this.admin({ method: 'POST', path: `${rbac}/clusterroles`, body: { metadata, rules } })
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'node' }
+    const subjects = [
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:nodes' },
+    ]
+    const binding = { metadata, roleRef, subjects }
+    await this.admin({ method: 'POST', path: `${rbac}/clusterrolebindings`, body: binding })
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
+    const lease = { metadata: { name: 'n1' }, spec: { holderIdentity: 'n1' } }
+    await this.admin({ method: 'POST', path: leases, body: lease })
   }
 
   /** Calls the site as its administrator. */
@@ -182,6 +257,23 @@ export class LocalApiScene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopNode()
     await this.#stack.disposeAsync()
+  }
+
+  #withFaults(transport: HttpsTransport): HttpsTransport {
+    const { fault } = this.#options
+    if (!fault) return transport
+    return {
+      ...transport,
+      async send(request, signal) {
+        const found = fault(request)
+        if (found === 'unsent') throw new NotConnectedError('the link is cut')
+        const answer = await transport.send(request, signal)
+        if (found === 'none') return answer
+        await readBody(answer.body)
+        throw new Error('the link is cut before the answer')
+      },
+      [Symbol.dispose]: () => transport[Symbol.dispose](),
+    }
   }
 
   async #token(account: string, spec: object): Promise<string> {

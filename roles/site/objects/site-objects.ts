@@ -109,7 +109,8 @@ function localPathClass(): AnyObject {
 
 /**
  * Returns the rights of a node's network, policies and local volumes, in addition to the node authorizer's
- * rules. The only thing it may write is the status of a volume, never the volume's place or owner.
+ * rules. It may write the status of a volume, never the volume's place or owner, and report a conflict, but not settle
+ * it.
  */
 function nodeNetworkRole(): AnyObject {
   return {
@@ -126,6 +127,12 @@ function nodeNetworkRole(): AnyObject {
       // reads these of other nodes' pods, with names, addresses and named ports (PodPeer).
       { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
       { apiGroups: ['node.skerry.io'], resources: ['pods'], verbs: ['list', 'watch'] },
+      {
+        apiGroups: ['node.skerry.io'],
+        resources: ['offlinewrites'],
+        verbs: ['get', 'list', 'watch'],
+      },
+      { apiGroups: ['node.skerry.io'], resources: ['conflicts'], verbs: ['create'] },
       {
         apiGroups: ['networking.k8s.io'],
         resources: ['networkpolicies'],
