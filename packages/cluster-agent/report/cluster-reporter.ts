@@ -173,10 +173,14 @@ class ClusterReporter {
     const health = this.#isOther(cluster) ? otherCluster : seen
     // Until the control plane has accepted a Cluster, its status is not ours to write.
     if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return undefined
-    await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
     // A site that was never ready must not look alive.
-    if (this.#hasBeenReady && !this.#options.isPushed) await this.#renewLease(cluster, signal)
+    const hasLease = this.#hasBeenReady && this.#options.isPushed !== true
+    // A Cluster that says that it is Ready while its lease is old would be called Unknown again at once.
+    const isBack = conditionOf(cluster.status?.conditions, conditionTypes.ready)?.status !== 'True'
+    if (hasLease && isBack) await this.#renewLease(cluster, signal)
+    await this.#writeStatus(cluster, health, signal)
+    if (hasLease && !isBack) await this.#renewLease(cluster, signal)
     return cluster
   }
 
