@@ -52,6 +52,8 @@ export const timeLimits = Object.freeze({
   explainAgainMs: 10_000,
   /** A certificate that ends earlier has not been renewed in time. */
   certificateSoonMs: 3 * 24 * 3_600_000,
+  /** The same for one that nobody is known to renew. */
+  certificateDueMs: 30 * 24 * 3_600_000,
   /** How long the list of a server's schemas is used: its custom resources may change. */
   schemaMs: 60_000,
 })

@@ -22,6 +22,7 @@ import { Empty, Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { DataTable, type Column } from './data-table.tsx'
 import { Freshness } from './freshness.tsx'
+import { NamespaceField } from './namespace-field.tsx'
 import { RowLink } from './row-link.tsx'
 import { SearchField } from './search-field.tsx'
 import { resourceTexts } from './resource-texts.ts'
@@ -61,16 +62,10 @@ export function ResourceTable(props: ResourceTableProps) {
       <div className="bar">
         {choices}
         {isNamespaced ? (
-          <label className="select">
-            <span>{texts.namespace}</span>
-            <input
-              className="namespace"
-              value={values.namespace ?? ''}
-              placeholder={texts.allNamespaces}
-              spellCheck={false}
-              onChange={(event) => setValues({ namespace: event.target.value.trim() })}
-            />
-          </label>
+          <NamespaceField
+            value={values.namespace ?? ''}
+            onChange={(next) => setValues({ namespace: next })}
+          />
         ) : undefined}
         <span className="page-space" />
         <Freshness view={view} />

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { connectsByPage } from './registration-pages.ts'
-import { previewsPolicy, rollsOut } from './roll-out-pages.ts'
+import { previewsPolicy, rollsOut, sendsPast } from './roll-out-pages.ts'
 import { assertSound, logIn, startConsoleScene, type ConsoleScene } from './console-scene.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
+import { waitFor } from './wait-for.ts'
 
 const secondSiteHost = 5
 
@@ -18,10 +19,6 @@ test('the fleet in the web console', { skip: await whyNot(), timeout: 400_000 },
   await t.test('refuses a wrong token, and keeps nothing of it', () => refusesToken(scene, page))
   await t.test('logs in with a token, and shows the fleet', () => showsFleet(scene, page))
   await t.test('keeps no credential where a script could read it', () => keepsNoSecret(scene, page))
-  await t.test('shows all of its pages without a fault, in both languages and colours', () =>
-    showsAllPages(scene, page),
-  )
-  await t.test('checks the form of a cluster of several masters', () => checksForm(scene, page))
   await t.test('speaks Chinese, in light colours, on a phone', () => fitsPhone(scene))
   await t.test('is used by keys alone', () => worksByKeys(page))
   const site = await startSite(scene)
@@ -35,8 +32,15 @@ test('the fleet in the web console', { skip: await whyNot(), timeout: 400_000 },
   await t.test('previews a changed policy, and does not apply it', () =>
     previewsPolicy(scene, page),
   )
-  await t.test('says that a cluster is away, and that it is ready when it is back', () =>
-    seesAbsence(scene, page),
+  await t.test('says that a cluster is away', () => seesAbsence(scene, page))
+  // The hub gives up on a cluster 40 s after its last report. These stories need that time anyway.
+  await t.test('shows all of its pages without a fault, in both languages and colours', () =>
+    showsAllPages(scene, page),
+  )
+  await t.test('checks the form of a cluster of several masters', () => checksForm(scene, page))
+  await t.test(
+    'sends a new version past a cluster that is away, which catches up when it is back',
+    () => sendsPastAway(scene, page),
   )
   await t.test('keeps its contents while the hub is dead, and goes on after', () =>
     outlivesHub(scene, page),
@@ -119,7 +123,7 @@ const hostileCluster = {
 /** Pages that others lead to. */
 const furtherPages = [
   'clusters/odd',
-  'clusters/edge/add-nodes',
+  'clusters/stuck/add-nodes',
   'access/users',
   'access/who-can',
   'access/kubeconfig',
@@ -323,20 +327,49 @@ async function seesAbsence(scene: ConsoleScene, page: Page): Promise<void> {
   browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
   await page.goto('/console/')
   await page.getByRole('link', { name: 'edge: Ready' }).waitFor()
-  await cloud.agent.kill()
+  await cloud.agent.stop()
   await page.getByRole('link', { name: 'edge: Away' }).waitFor({ timeout: 30_000 })
   await assertSound(browser, page, 'fleet-away')
   await page.getByRole('link', { name: 'edge: Away' }).click()
   await page.getByText('This is the last known state').waitFor()
+  const age = page.locator('.mark-note time')
+  const before = await age.innerText()
+  await waitFor('the age to count', async () =>
+    (await age.innerText()) === before ? undefined : true,
+  )
+  assert.equal(await page.locator('.freshness.tone-ok').count(), 0, 'something looks live')
   await assertSound(browser, page, 'cluster-away')
-  await cloud.agent.start()
-  await page
-    .getByRole('main')
-    .getByText('Ready', { exact: true })
-    .first()
-    .waitFor({ timeout: 60_000 })
   browser.takeFaults()
   browser.expect(undefined)
+}
+
+async function sendsPastAway(scene: ConsoleScene, page: Page): Promise<void> {
+  const { browser, cloud, cluster } = scene
+  browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
+  await sendsPast(scene, page)
+  const [kubectl = ''] = cluster.kubectlCommand([])
+  const host = await cluster.host(secondSiteHost)
+  const prices = ['get', 'configmap', 'prices', '-n', 'shop', '-o', 'yaml']
+  await untilDear(async () => {
+    const command = [kubectl, '--kubeconfig', stuckKubeconfig(cluster), ...prices]
+    return (await host.run(command)).stdout
+  })
+  await page.goto('/console/clusters/edge')
+  const state = (word: string) => page.getByRole('main').getByText(word, { exact: true }).first()
+  await state('Away').waitFor()
+  // The page is not loaded again.
+  await cloud.agent.start()
+  await state('Away').waitFor({ state: 'detached', timeout: 120_000 })
+  await page.getByText('ClusterReady').waitFor({ timeout: 120_000 })
+  await untilDear(() => cloud.kubectl(...prices))
+  browser.takeFaults()
+  browser.expect(undefined)
+}
+
+async function untilDear(read: () => Promise<string>): Promise<void> {
+  const look = async (): Promise<true | undefined> =>
+    (await read()).includes('apple: dear') ? true : undefined
+  await waitFor('the new version', look, { timeoutMs: 120_000 })
 }
 
 /** The session outlives the hub's process, and so does what the page shows. */

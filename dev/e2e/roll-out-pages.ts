@@ -78,3 +78,12 @@ export async function previewsPolicy({ browser, cloud }: ConsoleScene, page: Pag
   const policy = ['get', 'propagationpolicy', 'prices', '-n', 'shop', '-o', 'yaml']
   assert.doesNotMatch(await hubKubectl(cloud, ...policy), /exclude/)
 }
+
+/** Sends another version while the cluster of the first wave is away, which the page says. */
+export async function sendsPast({ browser, cloud }: ConsoleScene, page: Page): Promise<void> {
+  const patch = ['--type', 'merge', '--patch', '{"data":{"apple":"dear"}}']
+  await hubKubectl(cloud, 'patch', 'configmap', 'prices', '-n', 'shop', ...patch)
+  await page.goto('/console/applications/shop/prices-configmap/waves')
+  await page.getByText('Not counted.').waitFor({ timeout: 120_000 })
+  await assertSound(browser, page, 'waves-away')
+}

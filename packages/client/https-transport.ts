@@ -1,6 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { TLSSocket } from 'node:tls'
+import { checkServerIdentity, TLSSocket, type PeerCertificate } from 'node:tls'
 import {
   abortReason,
   answerTo,
@@ -39,6 +39,8 @@ export interface HttpsTransportConfig {
    */
   headers?: Readonly<Record<string, string | readonly string[]>>
   answerHeadTimeoutMs?: number
+  /** Called with the certificate of each new connection that is trusted and was not opened by `connect`. */
+  onServerCertificate?: (certificate: PeerCertificate) => void
 }
 
 export interface HttpsTransportDeps {
@@ -206,12 +208,21 @@ export function tlsOptions(
   config: HttpsTransportConfig,
   credentials: ClientCredentials,
 ): https.AgentOptions {
+  const { onServerCertificate } = config
   return {
     ...(config.certificateAuthority ? { ca: config.certificateAuthority } : {}),
     ...(config.serverName ? { servername: config.serverName } : {}),
     ...(config.isTlsVerifySkipped ? { rejectUnauthorized: false } : {}),
     ...(credentials.certificate ? { cert: credentials.certificate } : {}),
     ...(credentials.key ? { key: credentials.key } : {}),
+    ...(onServerCertificate
+      ? {
+          checkServerIdentity(host: string, certificate: PeerCertificate) {
+            onServerCertificate(certificate)
+            return checkServerIdentity(host, certificate)
+          },
+        }
+      : {}),
   }
 }
 

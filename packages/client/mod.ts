@@ -13,6 +13,7 @@ export {
   type HttpsTransport,
   type HttpsTransportConfig,
 } from './https-transport.ts'
+export { serverCertificateEnd } from './server-certificate.ts'
 export { ApiServers } from './api-servers.ts'
 export { openByWay, type ServerWay } from './connecting-agent.ts'
 export { BadAnswerError, type AnswerHeaders } from './http1/answer-head.ts'

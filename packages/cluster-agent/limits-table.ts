@@ -86,5 +86,6 @@ export const clusterReporterDefaults = Object.freeze({
 export const edgeObserverDefaults = Object.freeze({
   discoveryPeriodMs: 60_000,
   freshMs: 2_000,
+  certificatePeriodMs: 3_600_000,
   requestMs: 10_000,
 })

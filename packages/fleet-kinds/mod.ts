@@ -48,6 +48,7 @@ export {
   type ResourceModel,
   type ResourceSummary,
   type SecretReference,
+  apiCertificateExpiresAnnotation,
   appliesWorksAnnotation,
   clusterNamespace,
   clusterResource,

@@ -6,12 +6,7 @@ import {
   type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import {
-  EdgeObserver,
-  clusterIdOf,
-  createApiForwarder,
-  runClusterReporter,
-} from '@skerry/cluster-agent'
+import { clusterIdOf, createApiForwarder, runClusterReporter } from '@skerry/cluster-agent'
 import type { AgentPlace } from '@skerry/fleet-kinds'
 import {
   agentHeaders,
@@ -31,6 +26,7 @@ import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
 import type { ChildIdentities } from './child-identities.ts'
 import { withClockCheck } from './clock-check.ts'
+import { openObserver } from './open-observer.ts'
 import { untilRegistered } from './until-registered.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
 import { wayToApi, type WayToApiOptions } from './way-to-api.ts'
@@ -103,7 +99,7 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
   using forwarder = createApiForwarder({ api, policy, onRefused }, { clock, log })
   const hub = createCluster(hubTransport, { log, clock, userAgent })
-  const observer = new EdgeObserver({ local, clock, random, log })
+  const observer = openObserver(local, api, context)
   const each = identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
   const { views, virtual, tasks } = await openVirtual(

@@ -5,12 +5,7 @@ import {
   type ClusterClient,
   type HttpsTransportConfig,
 } from '@skerry/client'
-import {
-  EdgeObserver,
-  clusterIdOf,
-  runClusterReporter,
-  type ReportedRound,
-} from '@skerry/cluster-agent'
+import { clusterIdOf, runClusterReporter, type ReportedRound } from '@skerry/cluster-agent'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import type { AgentIdentity } from './agent-identity.ts'
@@ -22,6 +17,7 @@ import { createIdentitySecret, type IdentitySecret } from './identity-secret.ts'
 import { createKarmadaIdentities } from './karmada-identities.ts'
 import { openKarmadaIdentity } from './karmada-identity.ts'
 import { openProbes } from './probe-server.ts'
+import { openObserver } from './open-observer.ts'
 import { untilRegistered } from './until-registered.ts'
 
 type Shared =
@@ -70,7 +66,7 @@ export async function runKarmadaAgent(
   if (transport === undefined) throw new TypeError('Cannot run agent: it has no identity')
   using hubTransport = createHttpsTransport(transport, { clock })
   const hub = createCluster(hubTransport, { log, clock, userAgent })
-  const observer = new EdgeObserver({ local, clock, random, log })
+  const observer = openObserver(local, options.api, context)
   const each = identity && identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
   const { virtual, tasks } = await openVirtual(

@@ -2,6 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { silentLogger, systemClock } from '@skerry/base'
 import { createCluster, resources, type ClusterClient } from '@skerry/client'
+import type { explainApplication } from '@skerry/edge-apps'
+import type { serviceReach } from '@skerry/service-proxy'
+import {
+  childRows,
+  servicesOf,
+  type PlacedExplanation,
+  type ServiceReach,
+} from '../../console/data/places/placed-application.ts'
 import { openTestBrowser } from '../../testing/scenes/test-browser.ts'
 import {
   registerCluster,
@@ -92,6 +100,31 @@ const refusals: readonly [string, string, number][] = [
   ['GET', `${base}/application-in-places?kind=DeploymentGrid&namespace=default&name=web`, 404],
   ['POST', servicePath, 405],
 ]
+type Answer<Ask extends (...args: never[]) => unknown> = NonNullable<Awaited<ReturnType<Ask>>>
+
+/** The pages declare the fields that they show; the compiler compares these with the answer. */
+const asShown = (answer: Answer<typeof explainApplication>): PlacedExplanation => answer
+const reachAsShown = (answer: Answer<typeof serviceReach>): ServiceReach => answer
+
+test('the pages read the answers of the hub', async () => {
+  const browser = openTestBrowser(fleet, await fleet.credentialsOf(olga))
+  const { text } = await browser.ask({ path: servicePath })
+  // The route sends what serviceReach() returned.
+  const reach = reachAsShown(JSON.parse(text) as Answer<typeof serviceReach>)
+  assert.deepEqual(
+    reach.endpoints.map(({ address, node, isReady }) => [address, node, isReady]),
+    [['10.42.0.7', 'a1', true]],
+  )
+  const application = { kind: 'DeploymentGrid', namespace: 'default', name: 'web' }
+  const podLabels = { app: 'web' }
+  const child = { group: 'a', kind: 'Deployment', name: 'web-a', podLabels, differences: [] }
+  const shown = asShown({ application, children: [child], unread: [] })
+  const [row] = childRows({ metadata: { name: 'web' } }, shown)
+  assert.deepEqual([row?.group, row?.name], ['a', 'web-a'])
+  const service = { metadata: { name: 'web' }, spec: { selector: podLabels } }
+  assert.deepEqual(servicesOf(shown, [service]), ['web'])
+})
+
 test('questions that have no answer are refused, and say why', async () => {
   const browser = openTestBrowser(fleet, await fleet.credentialsOf(olga))
   for (const [method, path, status] of refusals) {

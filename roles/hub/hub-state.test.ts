@@ -123,6 +123,7 @@ test('the state of a cluster answers an operator: how it is, since when, by whic
     /^Kubernetes: +v1\.36\.3\+skerry$/m,
     /^Tunnel: +open since \d{4}-/m,
     /^Round trip: +[\d.]+ms$/m,
+    /^API cert: +\S+ left, until \d{4}-/m,
     /^Last end: +a digger found the cable, \d{4}-\S+ \(\d+s ago\)$/m,
     new RegExp(`^ {2}${hostname()} +127\\.0\\.0\\.1 +${version} .* left, until \\d{4}-`, 'm'),
     /^Conditions:\n {2}Type +Status +Since +Reason +Message\n/m,

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { runAll, type Task } from '@skerry/base'
-import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
+import type { CertificateAndKey, CertificateHolder, NodeIdentity } from '@skerry/bootstrap'
 import { createCluster, type ClusterClient } from '@skerry/client'
 import {
   createCallerCheck,
@@ -40,6 +40,7 @@ import {
 import { followApiServers } from '../runtime/follow-api-servers.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
+import { certificateAnnotations } from './certificate-annotations.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
 import { takeNextIdentity } from './next-identity.ts'
 import { importPreloaded } from './preload-images.ts'
@@ -109,7 +110,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   await takeNextIdentity(options, context)
   const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
-  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity }
+  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity, held: {} }
   const policies = networkPolicies(options, { ...context, cluster })
   const health = new NetworkHealth()
   log.info('Node starts', {
@@ -135,6 +136,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
           runtime,
           isolation: policies,
           networkProblems: () => health.problems(),
+          annotations: () => certificateAnnotations(identity.client, parts.held.serving),
           onReady: (ready) => {
             running = ready
             kubelet.resolve(ready)
@@ -162,6 +164,8 @@ interface NodeParts {
   cluster: ClusterClient
   runtime: ContainerRuntime
   identity: NodeIdentity
+  /** Has the serving certificate as soon as the control plane has issued it. */
+  readonly held: { serving?: CertificateHolder }
 }
 
 function startContainerd(
@@ -229,7 +233,7 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
 /** Serves logs, exec and port-forward, as soon as the control plane has issued the serving certificate. */
 async function serveKubelet(
   kubelet: RunningKubelet,
-  { options, nodeIp, cluster, identity, context }: NodeParts & { context: RoleContext },
+  { options, nodeIp, cluster, identity, held, context }: NodeParts & { context: RoleContext },
   signal: AbortSignal,
 ): Promise<void> {
   const { nodeName, kubeletPort } = options
@@ -239,6 +243,7 @@ async function serveKubelet(
     { nodeName, directory, dnsNames: [nodeName], ipAddresses: [nodeIp] },
     { ...context, signal },
   )
+  held.serving = serving
   const tlsOf = (pair: CertificateAndKey): ServerTls => ({
     cert: pair.certificatePem,
     key: pair.privateKeyPem,

@@ -4,6 +4,7 @@ import type { ListView } from '../../data/streams/watched-list.ts'
 
 /** A cluster.karmada.io/v1alpha1 Cluster, as far as it is shown. */
 export interface ClusterObject {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
   readonly spec: { readonly taints?: readonly Taint[] }
   readonly status?: {
     readonly conditions?: readonly ClusterCondition[]

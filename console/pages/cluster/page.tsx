@@ -9,6 +9,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useTexts } from '../../words/language.ts'
 import { Overview } from './overview.tsx'
+import { ClusterCertificates } from './certificates-tab.tsx'
 import { ClusterPlaces } from './places-tab.tsx'
 import { ClusterEvents, ClusterNodes, ClusterObjects, ClusterWorkloads } from './resources.tsx'
 import { texts as both } from './texts.ts'
@@ -25,6 +26,7 @@ const tabKeys = [
   'places',
   'virtual',
   'tunnel',
+  'certificates',
   'yaml',
 ] as const
 
@@ -39,6 +41,7 @@ const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => R
   places: ClusterPlaces,
   virtual: ClusterVirtual,
   tunnel: Tunnel,
+  certificates: ClusterCertificates,
   yaml: ClusterYaml,
 }
 

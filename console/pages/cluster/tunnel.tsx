@@ -1,6 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
 import { asHubError } from '../../data/hub/hub-error.ts'
-import { askJson } from '../../data/hub/hub-request.ts'
 import { timeLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
@@ -12,42 +10,11 @@ import { WordMark } from '../../parts/state-mark.tsx'
 import { momentText } from '../../words/time-texts.ts'
 import { HistoryPanel } from './history-panel.tsx'
 import { texts as both, type ClusterTexts } from './texts.ts'
-
-/** One tunnel as /hub/v1/cluster-states reports it; only what is shown. */
-interface TunnelState {
-  readonly openedAt: string
-  readonly lastHeard: string
-  readonly rttMs: number | null
-  readonly bytesIn: number
-  readonly bytesOut: number
-  readonly bytesInPerSecond: number
-  readonly bytesOutPerSecond: number
-  readonly streams: number
-  readonly agent: AgentFacts | null
-}
-
-/** Facts of the handshake; null for those that the agent did not send. */
-interface AgentFacts {
-  readonly host: string | null
-  readonly address: string
-  readonly version: string | null
-  readonly certificateExpires: string | null
-}
-
-interface State {
-  readonly tunnel: 'open' | 'closed' | 'none'
-  readonly agents: readonly TunnelState[]
-  readonly lastEnd: { readonly at: string; readonly reason: string } | null
-}
+import { useTunnelState, type AgentFacts, type OpenTunnel } from './tunnel-state.ts'
 
 export function Tunnel({ cluster }: { readonly cluster: string }) {
   const texts = useTexts(both)
-  const path = `/hub/v1/cluster-states/${encodeURIComponent(cluster)}`
-  const { data, error, refetch } = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => askJson<State>(path, { signal }),
-    refetchInterval: timeLimits.askAgainMs,
-  })
+  const { data, error, refetch } = useTunnelState(cluster)
   if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading />
   const { tunnel, agents, lastEnd } = data
@@ -74,7 +41,7 @@ export function Tunnel({ cluster }: { readonly cluster: string }) {
   )
 }
 
-function factsOf(tunnel: TunnelState, texts: ClusterTexts): Fact[] {
+function factsOf(tunnel: OpenTunnel, texts: ClusterTexts): Fact[] {
   return [
     { name: texts.opened, value: <Age atMs={Date.parse(tunnel.openedAt)} /> },
     { name: texts.lastHeard, value: <Age atMs={Date.parse(tunnel.lastHeard)} /> },

@@ -8,7 +8,12 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import { createCluster, createHttpsTransport, type ClusterClient } from '@skerry/client'
+import {
+  createCluster,
+  createHttpsTransport,
+  serverCertificateEnd,
+  type ClusterClient,
+} from '@skerry/client'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import { runClusterReporter, type ClusterReporterTiming } from '../report/cluster-reporter.ts'
 import { EdgeObserver } from '../report/edge-observer.ts'
@@ -69,10 +74,12 @@ async function pushOnce(
   { hub, interpreter, timing, clock, random, log }: PushDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  using transport = createHttpsTransport(memberApi(target, target.token, clock), { clock })
+  const api = memberApi(target, target.token, clock)
+  using transport = createHttpsTransport(api, { clock })
   const parts = { clock, random, log }
   const local = createCluster(transport, { clock, log, userAgent: 'skerry-hub' })
-  const observer = new EdgeObserver({ ...parts, local })
+  const certificateEnd = (scope: AbortSignal) => serverCertificateEnd(api, { clock }, scope)
+  const observer = new EdgeObserver({ ...parts, local, certificateEnd })
   const { impersonator } = target
   await runAll(signal, [
     (scope) => observer.run(scope),

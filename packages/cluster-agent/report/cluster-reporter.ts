@@ -11,6 +11,8 @@ import {
 } from '@skerry/base'
 import { resources, type ClusterClient, type ResourceClient } from '@skerry/client'
 import {
+  apiCertificateExpiresAnnotation,
+  apiTime,
   appliesWorksAnnotation,
   clusterNamespace,
   clusterResource,
@@ -171,10 +173,14 @@ class ClusterReporter {
     const health = this.#isOther(cluster) ? otherCluster : seen
     // Until the control plane has accepted a Cluster, its status is not ours to write.
     if (!cluster.metadata.finalizers?.includes(clusterFinalizer)) return undefined
-    await this.#writeStatus(cluster, health, signal)
     this.#hasBeenReady ||= health.status === 'True'
     // A site that was never ready must not look alive.
-    if (this.#hasBeenReady && !this.#options.isPushed) await this.#renewLease(cluster, signal)
+    const hasLease = this.#hasBeenReady && this.#options.isPushed !== true
+    // A Cluster that says that it is Ready while its lease is old would be called Unknown again at once.
+    const isBack = conditionOf(cluster.status?.conditions, conditionTypes.ready)?.status !== 'True'
+    if (hasLease && isBack) await this.#renewLease(cluster, signal)
+    await this.#writeStatus(cluster, health, signal)
+    if (hasLease && !isBack) await this.#renewLease(cluster, signal)
     return cluster
   }
 
@@ -273,7 +279,7 @@ class ClusterReporter {
     const { clock } = this.#deps
     const known = cluster.status ?? {}
     const isHealthy = health.status === 'True'
-    const seen = isHealthy ? await this.#collect(cluster) : { facts: {}, texts: [], times: {} }
+    const seen = isHealthy ? await this.#collect(cluster) : nothingSeen
     const conditions = [health, ...seen.texts].reduce(
       (list, text) => withCondition(list, text, clock.now()),
       known.conditions ?? [],
@@ -284,7 +290,7 @@ class ClusterReporter {
       annotations: cluster.metadata.annotations ?? {},
       hasNewDescription: this.#hasNewDescription,
     }
-    const annotations = observedAnnotations(told, status, seen.times)
+    const annotations = { ...observedAnnotations(told, status, seen.times), ...seen.annotations }
     const wasReady = conditionOf(known.conditions, conditionTypes.ready)?.status
     if (wasReady !== health.status) {
       const { name } = this.#options
@@ -331,7 +337,8 @@ class ClusterReporter {
     // In push mode no agent at the cluster knows its place.
     const said = this.#options.isPushed ? {} : { labels: nowMs, place: nowMs }
     const times = { version: nowMs, apis: apisMs, ...said }
-    if (!observer.hasSeenAll()) return { facts, texts, times }
+    const annotations = await this.#certificateAnnotation()
+    if (!observer.hasSeenAll()) return { facts, texts, times, annotations }
     const { nodeSummary, resourceSummary } = this.#summaries(spec.resourceModels ?? [])
     return {
       facts: {
@@ -341,7 +348,15 @@ class ClusterReporter {
       },
       texts,
       times: { ...times, nodes: nowMs, resources: nowMs },
+      annotations,
     }
+  }
+
+  /** The server is the edge cluster's: its virtual clusters have none of their own. */
+  async #certificateAnnotation(): Promise<Record<string, string>> {
+    if (this.#options.group !== undefined) return {}
+    const endMs = await this.#deps.observer.certificateEnd()
+    return endMs === undefined ? {} : { [apiCertificateExpiresAnnotation]: apiTime(endMs) }
   }
 
   async #renewLease(cluster: Cluster, signal: AbortSignal): Promise<void> {
@@ -378,7 +393,10 @@ interface Collected {
   readonly facts: Partial<ClusterStatus>
   readonly texts: readonly ConditionText[]
   readonly times: SeenTimes
+  readonly annotations: Readonly<Record<string, string>>
 }
+
+const nothingSeen: Collected = { facts: {}, texts: [], times: {}, annotations: {} }
 
 /** Karmada's scheduler trusts the absence of an API only if this condition is True. */
 function enablementsText({ list, isWhole }: SeenApis): ConditionText {

@@ -1,5 +1,5 @@
 import type { Node, Pod } from '@skerry/api'
-import { messageOf, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
+import { asError, messageOf, withTimeout, type Clock, type Logger, type Random } from '@skerry/base'
 import {
   createInformer,
   readBody,
@@ -23,6 +23,8 @@ export interface EdgeObserverTiming {
   readonly discoveryPeriodMs: number
   /** The time for which an answer is reused, in milliseconds: many Clusters report the same server. */
   readonly freshMs: number
+  /** The time for which the end of the server's certificate is reused, in milliseconds. */
+  readonly certificatePeriodMs: number
   /** The timeout of one request. */
   readonly requestMs: number
 }
@@ -32,6 +34,8 @@ export interface EdgeObserverDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Asks the server for the end of its certificate; see serverCertificateEnd(). If omitted, it is not known. */
+  readonly certificateEnd?: (signal: AbortSignal) => Promise<number | undefined>
 }
 
 /** The APIs of the server, and whether all of its parts answered. */
@@ -69,6 +73,7 @@ export class EdgeObserver {
   readonly #health: () => Promise<ConditionText>
   readonly #version: () => Promise<string>
   readonly #apis: () => Promise<SeenApis>
+  readonly #certificateEnd: () => Promise<number | undefined>
   readonly #stop = new AbortController()
   #changes = 0
   #id: string | undefined
@@ -82,10 +87,12 @@ export class EdgeObserver {
     this.pods = createInformer(local.resource(resources.pods), { transform: pod }, deps)
     this.nodes.onChange(() => void (this.#changes += 1))
     this.pods.onChange(() => void (this.#changes += 1))
-    const { freshMs, discoveryPeriodMs } = this.#timing
+    const { freshMs, discoveryPeriodMs, certificatePeriodMs } = this.#timing
+    const { certificateEnd = async () => undefined } = deps
     this.#health = this.#remembered(freshMs, (signal) => readHealth(local, signal))
     this.#version = this.#remembered(freshMs, (signal) => readVersion(local, signal))
     this.#apis = this.#remembered(discoveryPeriodMs, (signal) => this.#readApis(signal))
+    this.#certificateEnd = this.#remembered(certificatePeriodMs, certificateEnd)
   }
 
   /** Runs until the signal aborts; rejects with its reason. */
@@ -110,6 +117,17 @@ export class EdgeObserver {
 
   apis(): Promise<SeenApis> {
     return this.#apis()
+  }
+
+  /** Resolves with the end of the server's certificate, in milliseconds since the epoch; undefined if it is not known. */
+  async certificateEnd(): Promise<number | undefined> {
+    try {
+      return await this.#certificateEnd()
+    } catch (error) {
+      // Everything else that is reported came over another connection, and is still true.
+      this.#deps.log.debug('Certificate of API server not seen', { error: asError(error) })
+      return undefined
+    }
   }
 
   /** Resolves with the UID of the namespace kube-system; asks until it is known. */

@@ -93,5 +93,8 @@ export const conditionTypes = Object.freeze({
   connected: 'Connected',
 })
 
+/** The annotation of a Cluster with the end of the certificate that its API server shows its agent; RFC 3339. */
+export const apiCertificateExpiresAnnotation = 'hub.skerry.io/api-certificate-expires'
+
 /** The annotation of a Cluster; with `false`, its agent does not apply Works, so nothing can be placed there. */
 export const appliesWorksAnnotation = 'hub.skerry.io/applies-works'

@@ -71,3 +71,20 @@ test('a node whose network stays out of order says so in its Ready condition', a
   problems.length = 0
   await node.until('it is Ready', async () => (await readyStatus(node)) === 'True', 20)
 })
+
+test('annotations of a node follow its facts, and come back if somebody removes them', async () => {
+  let end = '2027-01-01'
+  const annotations = (): Record<string, string> => ({ 'example.com/ends': end })
+  await using node = await SimulatedNode.start({ annotations })
+  await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
+  const nodes = node.api.resource(resources.nodes)
+  const shown = async (): Promise<unknown> =>
+    (await nodes.get({ name: 'sim' }, never)).metadata.annotations?.['example.com/ends']
+  await node.until('it is annotated', async () => (await shown()) === '2027-01-01', 20)
+  end = '2028-01-01'
+  await node.until('the later end is seen', async () => (await shown()) === '2028-01-01', 20)
+  const patch = { metadata: { annotations: { 'example.com/ends': null } } }
+  await nodes.patch({ name: 'sim', type: 'merge', patch }, never)
+  assert.equal(await shown(), undefined)
+  await node.until('it is annotated again', async () => (await shown()) === '2028-01-01', 20)
+})

@@ -26,6 +26,8 @@ export interface NodeAgentDeps {
   pressure: () => NodePressure
   /** Returns problems of the node's network, in words for people; none if there are none. */
   networkProblems: () => readonly string[]
+  /** Returns annotations that the node object is to have, in addition to others. */
+  annotations: () => Readonly<Record<string, string>>
   /** Called with the node object as the API has it. */
   onNode: (node: Node) => void
 }
@@ -144,6 +146,7 @@ export class NodeAgent {
 
   async #report(signal: AbortSignal): Promise<void> {
     if (this.#sentStatus) await this.#readNode(signal)
+    await this.#annotate(signal)
     await this.#compute(signal)
     const nowMs = this.#deps.clock.monotonicMs()
     const isDue = nowMs - this.#sentAtMs >= nodeAgentDefaults.reportMs
@@ -161,6 +164,17 @@ export class NodeAgent {
     }
     this.#sentStatus = this.#status
     this.#sentAtMs = nowMs
+  }
+
+  /** They change while the node runs, and somebody may have removed one. */
+  async #annotate(signal: AbortSignal): Promise<void> {
+    const annotations = this.#deps.annotations()
+    const known = this.#node?.metadata.annotations ?? {}
+    if (Object.entries(annotations).every(([key, value]) => known[key] === value)) return
+    const nodes = this.#deps.cluster.resource(resources.nodes)
+    const { nodeName: name } = this.#config
+    const patch = { metadata: { annotations } }
+    this.#accept(await nodes.patch({ name, type: 'strategic', patch }, signal))
   }
 
   /** Other programs write there, too: a podCIDR, or Unknown over the report before a silence. */

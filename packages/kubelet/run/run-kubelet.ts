@@ -45,6 +45,8 @@ export interface KubeletDeps {
   podNetwork?: PodNetwork
   /** Returns further problems of the node's network, for its Ready condition. Default: none. */
   networkProblems?: () => readonly string[]
+  /** Returns further annotations of the node object, which may change. Default: none. */
+  annotations?: () => Readonly<Record<string, string>>
   /** The machine of the agent. If omitted, its facts are read. */
   machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
@@ -94,6 +96,7 @@ export async function runKubelet(
     ...deps,
     pressure: () => pressure.pressure(),
     networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
+    annotations: deps.annotations ?? (() => ({})),
     onNode,
   })
   await store.load()

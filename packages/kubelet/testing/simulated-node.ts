@@ -24,6 +24,7 @@ export interface SimulatedNodeOptions {
   log?: Logger
   isolation?: PodIsolation
   podNetwork?: PodNetwork
+  annotations?: () => Readonly<Record<string, string>>
 }
 
 const nodeName = 'sim'
@@ -41,7 +42,7 @@ export class SimulatedNode implements AsyncDisposable {
   readonly #directory: string
   readonly #seed: number
   readonly #log: Logger
-  readonly #seams: Pick<SimulatedNodeOptions, 'isolation' | 'podNetwork'>
+  readonly #seams: Pick<SimulatedNodeOptions, 'isolation' | 'podNetwork' | 'annotations'>
   #isCut = false
   #bootId = 'boot-0'
   #agent: { stop: AbortController; done: Promise<void> } | undefined
@@ -59,8 +60,12 @@ export class SimulatedNode implements AsyncDisposable {
     this.#directory = directory
     this.#seed = options.seed ?? 1
     this.#log = options.log ?? silentLogger
-    const { program, isolation, podNetwork } = options
-    this.#seams = { ...(isolation && { isolation }), ...(podNetwork && { podNetwork }) }
+    const { program, isolation, podNetwork, annotations } = options
+    this.#seams = {
+      ...(isolation && { isolation }),
+      ...(podNetwork && { podNetwork }),
+      ...(annotations && { annotations }),
+    }
     const images = ['app:1']
     this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
     this.api = this.#clusterOf(server.transport)

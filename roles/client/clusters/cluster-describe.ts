@@ -1,7 +1,12 @@
 import { isStatusError, type Event } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { resources, type ClusterClient } from '@skerry/client'
-import { certificateExpiresKey, clusterResource, type Cluster } from '@skerry/fleet-kinds'
+import {
+  apiCertificateExpiresAnnotation,
+  certificateExpiresKey,
+  clusterResource,
+  type Cluster,
+} from '@skerry/fleet-kinds'
 import type { ClusterState } from '@skerry/gateway'
 import type { ChosenHub } from '../../admin/chosen-hub.ts'
 import { ageText, bytesText, leftText, rttText } from '../text/human-figures.ts'
@@ -155,15 +160,17 @@ function stateLines(state: ClusterState, nowMs: number): string[] {
   ]
 }
 
-/** Shows the certificate of a virtual cluster, which has no tunnel whose agent would show it. */
+/** Shows the certificate of the API server; of a virtual cluster, that of its agent, which no tunnel shows. */
 function certificateLines(
   { through }: ClusterState,
   cluster: Cluster | undefined,
   nowMs: number,
 ): string[] {
-  if (through === undefined || cluster === undefined) return []
-  const expires = cluster.metadata.annotations?.[certificateExpiresKey]
-  return [field('Certificate', expiry(expires, nowMs))]
+  const { annotations = {} } = cluster?.metadata ?? {}
+  if (cluster === undefined) return []
+  return through === undefined
+    ? [field('API cert', expiry(annotations[apiCertificateExpiresAnnotation], nowMs))]
+    : [field('Certificate', expiry(annotations[certificateExpiresKey], nowMs))]
 }
 
 function traffic(bytes: number, perSecond: number): string {
