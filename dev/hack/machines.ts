@@ -3,8 +3,8 @@
  * Development only:
  *   node dev/hack/machines.ts                a quarter of an hour: three machines, made while one loses its power, rebooted,
  *                                            cut off, grown, taken away
- *   node dev/hack/machines.ts --arch arm64   half an hour: one bare machine of aarch64, made from an offline package,
- *                                            rebooted, taken away
+ *   node dev/hack/machines.ts --arch arm64   ten minutes, and a quarter of an hour more for the first base image: one bare
+ *                                            machine of aarch64, made from an offline package, rebooted, taken away
  * Needs root and the packages qemu-system-x86 (qemu-system-arm) mmdebstrap e2fsprogs cpio xz-utils openssh-client; the
  * kernel comes from the package mirror. Nothing stays on the host but base images below the system's temporary directory.
  */

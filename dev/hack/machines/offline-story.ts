@@ -167,9 +167,17 @@ async function rebootsMachine({ hub, machine }: Scene): Promise<void> {
   })
 }
 
-/** Files that packages list are theirs, and so are what their scripts have made and the state of dpkg and apt. */
+/** Prints the files of packages: those that they list, the links of their alternatives, and one that netbase's script makes. */
+const packagedScript = `
+cat /var/lib/dpkg/info/*.list
+find /etc/alternatives -type l
+find /usr /etc -xdev -type l -lname '/etc/alternatives/*'
+echo /etc/networks
+`
+
+/** Returns whether a line is of a system package, or of the state of dpkg and apt. */
 async function packaged(machine: VirtualMachine): Promise<(line: string) => boolean> {
-  const text = await machine.ask(['sh', '-c', 'cat /var/lib/dpkg/info/*.list'])
+  const text = await machine.ask(['sh', '-c', packagedScript])
   // Debian keeps what packages have in /lib and /bin below /usr.
   const merged = (path: string): string => path.replace(/^\/(bin|sbin|lib\w*)\//, '/usr/$1/')
   const listed = new Set(text.split('\n').map((path) => `file ${merged(path)}`))
