@@ -111,6 +111,75 @@ apiVersion: apps.openyurt.io/v1beta2
 kind: NodePool
 metadata: { name: shanghai-pool }
 spec: { type: Edge }
+---
+apiVersion: apps.openyurt.io/v1beta2
+kind: NodePool
+metadata: { name: beijing-pool }
+spec: { type: Edge }
+`
+
+/**
+ * KubeEdge's and OpenYurt's applications with the fields of their examples. KubeEdge's own one is invalid YAML.
+ */
+const applications = `
+apiVersion: apps.kubeedge.io/v1alpha1
+kind: EdgeApplication
+metadata: { name: nginx-app, namespace: default }
+spec:
+  workloadTemplate:
+    manifests:
+      - apiVersion: apps/v1
+        kind: Deployment
+        metadata: { name: nginx }
+        spec:
+          selector: { matchLabels: { app: nginx } }
+          template:
+            metadata: { labels: { app: nginx } }
+            spec:
+              containers:
+                - name: nginx
+                  image: superedge/echoserver:2.2
+                  ports: [{ containerPort: 8080 }]
+      - apiVersion: v1
+        kind: Service
+        metadata: { name: nginx-service }
+        spec:
+          selector: { app: nginx }
+          ports: [{ name: http, protocol: TCP, port: 80, targetPort: 8080 }]
+  workloadScope:
+    targetNodeGroups:
+      - name: shanghai-group
+        overriders:
+          replicas: 2
+          imageOverriders: [{ component: Tag, operator: replace, value: '2.3' }]
+          envOverriders:
+            - { containerName: nginx, operator: add, value: [{ name: env1, value: test1 }] }
+      - name: beijing-group
+        overriders: { replicas: 1 }
+---
+apiVersion: apps.openyurt.io/v1beta1
+kind: YurtAppSet
+metadata: { name: example, namespace: default }
+spec:
+  revisionHistoryLimit: 5
+  pools: [shanghai-pool, beijing-pool]
+  nodepoolSelector: { matchLabels: { yurtappset.openyurt.io/type: nginx } }
+  workload:
+    workloadTemplate:
+      deploymentTemplate:
+        metadata: { labels: { app: example } }
+        spec:
+          replicas: 1
+          selector: { matchLabels: { app: example } }
+          template:
+            metadata: { labels: { app: example } }
+            spec: { containers: [{ name: nginx, image: superedge/echoserver:2.2 }] }
+    workloadTweaks:
+      - pools: [beijing-pool]
+        tweaks:
+          replicas: 2
+          containerImages: [{ name: nginx, targetImage: superedge/echoserver:2.3 }]
+          patches: [{ path: /metadata/labels, operation: add, value: { foo: bar } }]
 `
 
 const domain = 'default.svc.cluster.local'
@@ -145,6 +214,10 @@ test('one application in three places', { skip: await whyNot(), timeout: 600_000
   await t.test('the pods of a grid have the same names in each place', () =>
     hasSameNames(cluster, places),
   )
+  await t.test('an EdgeApplication runs in each group as its overriders say', () =>
+    runsInGroups(cluster, places),
+  )
+  await t.test('a YurtAppSet runs in each pool as its tweaks say', () => runsInPools(cluster))
   await t.test('one place gets a template of its own', () => hasTemplate(cluster))
   await t.test('a place that grows from no nodes gets its pods', () => grows(cluster, places))
   await t.test('a place that is cut off and loses its power keeps its traffic', () =>
@@ -181,9 +254,13 @@ async function untilRolledOut(cluster: ClusterOnHosts, place: string): Promise<v
   })
 }
 
-/** The pods of the application on the nodes of a place, in order. */
-async function podsOf(cluster: ClusterOnHosts, place: readonly EdgeNode[]): Promise<string[]> {
-  const query = ['get', 'pods', '-l', 'appGrid=echo', '-o', 'json']
+/** The pods of an application on the nodes of a place, in order. */
+async function podsOf(
+  cluster: ClusterOnHosts,
+  place: readonly EdgeNode[],
+  label = 'appGrid=echo',
+): Promise<string[]> {
+  const query = ['get', 'pods', '-l', label, '-o', 'json']
   const { items } = JSON.parse(await cluster.kubectl(...query)) as { items: Pod[] }
   const names = new Set(place.map(({ name }) => name))
   const living = items.filter(
@@ -231,8 +308,11 @@ async function closesPods(cluster: ClusterOnHosts, places: Places): Promise<void
 
 async function closesOthers(cluster: ClusterOnHosts, places: Places): Promise<void> {
   await cluster.apply(otherSystems)
-  const inPool = places.shanghai.map(({ name }) => name)
-  await cluster.kubectl('label', 'nodes', ...inPool, 'apps.openyurt.io/nodepool=shanghai-pool')
+  for (const place of ['shanghai', 'beijing'] as const) {
+    const inPool = places[place].map(({ name }) => name)
+    await cluster.kubectl('label', 'nodes', ...inPool, `apps.openyurt.io/nodepool=${place}-pool`)
+  }
+  await cluster.apply(applications)
   for (const name of ['kubeedge', 'same-zone']) await closes(cluster, places, `${name}.${domain}`)
   const [first] = places.shanghai
   assert.ok(first)
@@ -251,6 +331,52 @@ async function hasSameNames(cluster: ClusterOnHosts, places: Places): Promise<vo
       }
     }
   }
+}
+
+async function runsInGroups(cluster: ClusterOnHosts, places: Places): Promise<void> {
+  for (const [place, replicas, container] of [
+    ['shanghai', 2, 'superedge/echoserver:2.3 test1'],
+    ['beijing', 1, 'superedge/echoserver:2.2'],
+  ] as const) {
+    const pods = await cluster.waitFor(`the application in ${place}`, async () => {
+      const found = await podsOf(cluster, places[place], 'app=nginx')
+      return found.length === replicas ? found : undefined
+    })
+    for (const { host } of places[place]) {
+      await untilAnswers(cluster, { host, name: `nginx-service.${domain}` }, pods)
+    }
+    const fields = ['.image', '.env[0].value'].map(
+      (field) => `{.spec.template.spec.containers[0]${field}}`,
+    )
+    const query = ['get', 'deployment', `nginx-${place}-group`, '-o']
+    const found = await cluster.kubectl(...query, `jsonpath=${fields.join(' ')}`)
+    assert.equal(found.trim(), container)
+  }
+  await cluster.kubectl('delete', 'edgeapplication', 'nginx-app', '--wait=false')
+}
+
+async function runsInPools(cluster: ClusterOnHosts): Promise<void> {
+  const counts = ['totalWorkloads', 'readyWorkloads', 'updatedWorkloads']
+  await cluster.waitFor('the workloads of both pools', async () => {
+    const path = `jsonpath=${counts.map((each) => `{.status.${each}}`).join(' ')}`
+    return (await cluster.kubectl('get', 'yas', 'example', '-o', path)) === '2 2 2'
+      ? true
+      : undefined
+  })
+  const fields = [
+    '.status.readyReplicas',
+    '.spec.template.spec.containers[0].image',
+    '.metadata.labels.foo',
+  ]
+  const path = `jsonpath=${fields.map((each) => `{.items[0]${each}}`).join(' ')}`
+  for (const [pool, expected] of [
+    ['shanghai-pool', '1 superedge/echoserver:2.2'],
+    ['beijing-pool', '2 superedge/echoserver:2.3 bar'],
+  ] as const) {
+    const query = ['get', 'deployments', '-l', `apps.openyurt.io/pool-name=${pool}`, '-o', path]
+    assert.equal((await cluster.kubectl(...query)).trim(), expected)
+  }
+  await cluster.kubectl('delete', 'yas', 'example', '--wait=false')
 }
 
 async function hasTemplate(cluster: ClusterOnHosts): Promise<void> {

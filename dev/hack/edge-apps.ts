@@ -89,7 +89,7 @@ async function replayAll(some: readonly Story[], world: StoryWorld): Promise<voi
 }
 
 /** A program that is built. */
-interface RunnableProgram extends Pick<OriginalProgram, 'args'> {
+interface RunnableProgram extends Omit<OriginalProgram, 'build'> {
   readonly path: string
 }
 
@@ -99,8 +99,8 @@ async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposab
   if (!original) throw new Error(`Cannot record stories of ${system}: it is not built here`)
   const definitions = definitionsOf([...definedKinds(system), ...original.further])
   const programs: RunnableProgram[] = []
-  for (const { build, args } of original.programs) {
-    programs.push({ path: await build(definitions, values.clone), args })
+  for (const { build, ...program } of original.programs) {
+    programs.push({ path: await build(definitions, values.clone), ...program })
   }
   await using stack = new AsyncDisposableStack()
   const api = stack.use(
@@ -130,9 +130,11 @@ async function startOriginal(system: string): Promise<StoryWorld & AsyncDisposab
     await cluster.resource(resources.customResourceDefinitions).create(definition, scope.signal)
   }
   await original.prepare?.(cluster, scope.signal)
-  for (const { path, args } of programs) {
-    const logPath = join(values.logs ?? dirname(api.kubeconfigPath), `${basename(path)}.log`)
-    stack.use(await runProgram({ path, args: args(api.kubeconfigPath), logPath }))
+  const directory = dirname(api.kubeconfigPath)
+  for (const { path, args, environment = () => ({}) } of programs) {
+    const program = { path, args: args(api.kubeconfigPath), environment: environment(directory) }
+    const logPath = join(values.logs ?? directory, `${basename(path)}.log`)
+    stack.use(await runProgram({ ...program, logPath }))
   }
   await sleep(startMs)
   const owned = stack.move()

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { CustomResourceDefinition } from '@skerry/api'
 import type { ClusterClient } from '@skerry/client'
 import { definitionOf, type DefinedKind } from '@skerry/edge-apps'
@@ -22,6 +23,8 @@ export interface OriginalProgram {
     clone: string | undefined,
   ) => Promise<string>
   readonly args: (kubeconfigPath: string) => readonly string[]
+  /** Its further environment. The directory is for its files, and is removed afterwards. */
+  readonly environment?: (directory: string) => Readonly<Record<string, string>>
 }
 
 const anything = Object.freeze({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
@@ -103,6 +106,7 @@ export const edgeOriginals: Readonly<Record<string, EdgeOriginal>> = Object.free
           '--metrics-addr=127.0.0.1:0',
           '--health-probe-addr=127.0.0.1:0',
         ],
+        environment: (directory) => ({ WEBHOOK_CERT_DIR: join(directory, 'webhook-certificates') }),
       },
     ],
     further: [],
