@@ -12,3 +12,13 @@ export async function refuseLeftEtcd(dataDir: string, isElsewhere: boolean): Pro
     exitCodes.usage,
   )
 }
+
+/** Throws ExpectedError if the state of the site is in its own etcd, so that nobody would read a file. */
+export async function refuseFileBesideEtcd(dataDir: string, doing: string): Promise<void> {
+  const { record, root, backups } = etcdFiles(dataDir)
+  if ((await readFileIfPresent(record)) === undefined) return
+  throw new ExpectedError(
+    `${doing}: the state of this site is in ${root}, and not in a file; "skerry site recover --snapshot" goes back to a snapshot such as those in ${backups}, and "skerry site leave-etcd" moves the state to a file`,
+    exitCodes.usage,
+  )
+}
