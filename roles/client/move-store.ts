@@ -3,7 +3,7 @@ import { createLogger, ExpectedError, exitCodes, systemClock, systemRandom } fro
 import { etcdOptionsOf } from '../control-plane/etcd-options.ts'
 import { dataDirectoryDefault, openDataDirectory } from '../runtime/data-directory.ts'
 import { stopSignal } from '../runtime/role-context.ts'
-import { refuseFileBesideEtcd } from '../site/etcd/refuse-left-etcd.ts'
+import { refuseExportBesideEtcd, refuseFileBesideEtcd } from '../site/etcd/refuse-left-etcd.ts'
 import { clientBounds } from './limits-table.ts'
 
 /** The stores that a command names. If none is named, the site of this machine. */
@@ -32,7 +32,7 @@ export async function exportStore(file: string, flags: ExportFlags): Promise<voi
   const exporting = await import('../store/export-store.ts')
   const { etcdDataDir, etcdServers, etcdPrefix: prefix, dataDir = siteDirectory } = flags
   const isOfSite = etcdDataDir === undefined && etcdServers === undefined
-  if (isOfSite) await refuseFileBesideEtcd(dataDir, 'Cannot export')
+  if (isOfSite) await refuseExportBesideEtcd(dataDir)
   const { context, onProgress } = moving('exported')
   const common = { file, onProgress }
   const result =

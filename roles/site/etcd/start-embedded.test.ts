@@ -9,7 +9,7 @@ import { createMetrics, seededRandom, silentLogger, systemClock } from '@skerry/
 import { etcdFiles, type EmbeddedEtcdOptions } from './embedded-options.ts'
 import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
 import { ownMember, refuseOwned } from './own-member.ts'
-import { refuseFileBesideEtcd, refuseLeftEtcd } from './refuse-left-etcd.ts'
+import { refuseExportBesideEtcd, refuseFileBesideEtcd, refuseLeftEtcd } from './refuse-left-etcd.ts'
 import { startEmbedded } from './start-embedded.ts'
 
 interface Scene extends AsyncDisposable {
@@ -152,6 +152,7 @@ test('a backup of a file is not restored while an etcd has the state', async () 
   await writeMemberRecord(files.record, record)
   const refused = /^Cannot restore: .* "skerry site recover --snapshot" .* "skerry site leave-etcd"/
   await assert.rejects(refuseFileBesideEtcd(left.dataDir, 'Cannot restore'), { message: refused })
+  await assert.rejects(refuseExportBesideEtcd(left.dataDir), /^.*Cannot export: .* "skerry backup"/)
 })
 
 test('a second start of a master is refused, and the etcd of the first one goes on', async () => {
