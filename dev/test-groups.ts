@@ -56,7 +56,7 @@ const longStories: readonly string[] = [
   'edge-growth',
 ]
 
-/** The longest story. It waits for three masters most of its time, so that it runs beside the others. */
+/** The longest story. It waits for three masters most of its time, so that it runs at the same time as the others. */
 const waitingStory = 'masters-cut'
 
 const isStory = (file: string, name: string): boolean => file.endsWith(`/${name}.test.ts`)
@@ -67,7 +67,7 @@ export interface OrderedStories {
   readonly others: readonly string[]
 }
 
-/** Divides the end-to-end files of `files` into the one that runs beside the others, and these. */
+/** Divides the end-to-end files of `files` into the one that runs at the same time as the others, and these. */
 export function orderStories(files: readonly string[]): OrderedStories {
   const place = (file: string): number => {
     const index = longStories.findIndex((name) => isStory(file, name))
