@@ -35,11 +35,14 @@ function report(thrown: unknown): number {
   return exitCodes.failure
 }
 
-/** Reports a full disk as an expected error, wherever it was noticed. */
+/** Reports a full disk, and a file of another user, as an expected error, wherever it was noticed. */
 function shown(error: unknown): unknown {
-  if (error instanceof ExpectedError || !isDiskFull(error)) return error
-  const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : ''
-  return diskFullError(`write${path}`, error)
+  if (error instanceof ExpectedError || !(error instanceof Error)) return error
+  const path = 'path' in error ? ` ${String(error.path)}` : ''
+  if (isDiskFull(error)) return diskFullError(`write${path}`, error)
+  if (!('code' in error) || error.code !== 'EACCES' || path === '') return error
+  const text = `Cannot open${path}: permission denied; run it as root, or as the owner of the file`
+  return new ExpectedError(text, exitCodes.missingRight, { cause: error })
 }
 
 /** A reader of the output may stop early, as `head` does. The program then ends silently, like one that SIGPIPE ends. */

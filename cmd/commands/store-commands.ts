@@ -84,6 +84,8 @@ export function addBackupCommands(program: Command): void {
     .addHelpText('after', example('skerry restore /mnt/usb/site.db'))
     .option('--data-dir <path>', 'data directory of the site or hub', siteDirectory)
     .action(async (file: string, options: { dataDir: string }) => {
+      const { refuseFileBesideEtcd } = await import('../../roles/site/etcd/refuse-left-etcd.ts')
+      await refuseFileBesideEtcd(options.dataDir, 'Cannot restore')
       const { restoreSqliteStore } = await import('@skerry/store')
       const result = await restoreSqliteStore(file, join(options.dataDir, 'store.db'))
       const kept =

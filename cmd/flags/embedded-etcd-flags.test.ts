@@ -58,6 +58,11 @@ for (const words of wrong) {
   })
 }
 
+test('etcd needs two ports', () => {
+  const flags = flagsOf('--etcd', 'embedded', '--etcd-client-port', '2380')
+  assert.throws(() => embeddedEtcdOf(flags), /--etcd-client-port and --etcd-peer-port are the same/)
+})
+
 test('one site does not run an etcd and use another', () => {
   const flags = flagsOf('--etcd', 'embedded')
   assert.throws(() => embeddedEtcdOf(flags, ['https://10.0.0.5:2379']), ExpectedError)

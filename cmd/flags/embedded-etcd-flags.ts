@@ -123,6 +123,9 @@ export function witnessEtcdOf(flags: MemberFlags & { name: string }): EmbeddedEt
 
 function memberOf(flags: MemberFlags): Omit<EmbeddedEtcdOptions, 'memberName' | 'backups'> {
   const joining = joiningOf(flags)
+  if (flags.etcdClientPort === flags.etcdPeerPort) {
+    throw wrong('--etcd-client-port and --etcd-peer-port are the same')
+  }
   return {
     program: flags.etcdProgram,
     ports: { client: flags.etcdClientPort, peer: flags.etcdPeerPort },

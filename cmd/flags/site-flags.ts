@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { parseEndpoint } from '../../roles/admin/control-plane-endpoint.ts'
 import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
+import { servedEtcdOptionNames } from '../../roles/etcd/option-names.ts'
 import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
 import { edgeAppsOption } from './agent-flags.ts'
 import { toUrls } from './control-plane-flags.ts'
@@ -68,6 +69,7 @@ export function servedEtcdOf(
     listenUrls: flags.serveEtcd,
     advertiseUrls: undefined,
     certificates,
+    names: servedEtcdOptionNames,
     limits: {},
     keepMs: undefined,
   }

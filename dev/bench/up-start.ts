@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CommandResult, createTestNetwork, type TestHost } from '@skerry/testing'
 import { installationAt } from '../../roles/up/installation.ts'
-import { lockHolder } from '../../roles/up/lock-file.ts'
+import { lockHolder } from '../../roles/runtime/lock-file.ts'
 import { alone, type Figure, median } from './measure/figure.ts'
 import { memoryOf } from '../processes/role-process.ts'
 

@@ -89,6 +89,10 @@ async function comeBack(story: Story): Promise<void> {
   const removed = await skerryAt(first, 'remove-member', third.name)
   assert.equal(removed.exitCode, 0, removed.stderr)
   await untilState(story, first, 'quorum: 2 of 2 members answer')
+  await cluster.waitFor('the removed master to say so', async () => {
+    const said = `another master has removed ${third.name}: stop this site`
+    return (await readFile(third.role.logFile, 'utf8')).includes(said) ? true : undefined
+  })
   // Its command still names another master and a token.
   await third.role.stop()
   await third.role.start()

@@ -96,7 +96,7 @@ async function becomeReady(story: Story): Promise<void> {
     assert.equal(seen.state, 'quorum: 3 of 3 members answer')
     const pid = (await machine.ask(['pgrep', '-x', 'etcd'])).trim()
     const path = (await machine.ask(['readlink', `/proc/${pid}/exe`])).trim()
-    assert.match(path, /^\/var\/lib\/skerry\/etcd\/3\.\d+\.\d+\/etcd$/)
+    assert.match(path, /^\/var\/lib\/skerry\/etcd-program\/3\.\d+\.\d+\/etcd$/)
   }
   const nodes = await hub.siteKubectl('get', 'nodes', '-o', 'name')
   assert.equal(nodes.trim().split('\n').length, 3)

@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 /** Makes the names in a directory durable: a synced file may otherwise lose its name in a power cut. */
@@ -9,13 +9,25 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /** Makes a directory, and missing ones above it, for their owner alone. A power cut takes none of them back. */
 export async function makeDirectoryDurably(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  const end = resolve(first)
-  for (let made = resolve(path); ; made = dirname(made)) {
-    await syncDirectory(dirname(made)).catch(unlessUnreadable)
-    if (made === end || made === dirname(made)) return
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST' && (await isDirectory(path))) return
+    const parent = dirname(resolve(path))
+    // Below /proc, or a link that leads to nothing, mkdir(2) never succeeds: Node's own recursion would go on for ever.
+    if (code !== 'ENOENT' || (await isDirectory(parent))) throw error
+    await makeDirectoryDurably(parent)
+    return makeDirectoryDurably(path)
   }
+  await syncDirectory(dirname(resolve(path))).catch(unlessUnreadable)
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 }
 
 /** A directory that this user may write and not read cannot be opened to be synced. */

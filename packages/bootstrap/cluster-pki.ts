@@ -12,7 +12,7 @@ import {
   type Certificate,
   type Subject,
 } from '@skerry/pki'
-import { isFresh, isWithin, type IssuerTime } from './certificate-lifetimes.ts'
+import { isFresh, isWithin, type IssuerTime, type ValidityPeriod } from './certificate-lifetimes.ts'
 import { certificateLifetimes } from './limits-table.ts'
 import {
   issueClientCertificate,
@@ -185,6 +185,8 @@ function ensureClient(
 export interface Leaf {
   readonly isGood: (found: Certificate) => boolean
   readonly issue: () => Promise<CertificateAndKey>
+  /** True if it is valid whenever its authority is, and never renewed for its age. */
+  readonly isLasting?: boolean
 }
 
 /** Returns the certificate of that name, issued again unless it is good and will be for a while. */
@@ -201,11 +203,18 @@ export async function ensureLeaf(
     const isOurs = isIssuedBy(found.certificatePem, authority.certificatePem)
     const isGood = isOurs && leaf.isGood(certificate) && certificate.notAfterMs <= issuer.notAfterMs
     // If the authority itself has expired by the clock, another certificate would not be better.
-    if (isGood && (isFresh(certificate, time.now()) || !isWithin(issuer, time.now()))) return found
+    const isInTime =
+      leaf.isLasting === true ? lastsLike(certificate, issuer) : isFresh(certificate, time.now())
+    if (isGood && (isInTime || !isWithin(issuer, time.now()))) return found
   }
   const issued = await issueBy(leaf, { name, issuer })
   await writeCertificateAndKey(paths, issued)
   return issued
+}
+
+/** Returns true if the first period is not shorter than the second one. */
+function lastsLike(leaf: ValidityPeriod, { notBeforeMs, notAfterMs }: ValidityPeriod): boolean {
+  return leaf.notBeforeMs <= notBeforeMs && leaf.notAfterMs >= notAfterMs
 }
 
 async function issueBy(

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { readCertificate } from '@skerry/pki'
 import type { IssuerTime } from './certificate-lifetimes.ts'
 import { ensureAuthority, ensureLeaf, isServing, pathsOf, type LeafScope } from './cluster-pki.ts'
 import { issueClientCertificate, issuePeerCertificate } from './issue-certificate.ts'
 import type { KeyPairPaths } from './key-pair-files.ts'
-import { certificateLifetimes } from './limits-table.ts'
 
 export interface EtcdPkiOptions {
   /** Holds ca, server, peer and client, each as .crt and .key. */
@@ -33,19 +33,23 @@ export async function ensureEtcdPki(options: EtcdPkiOptions, time: IssuerTime): 
     time,
   )
   const scope: LeafScope = { directory, authority, time, renewsAll: false }
-  // They last as long as their authority, whose key is on the same disk: renewing them would protect nothing.
-  const lifetimeMs = certificateLifetimes.authorityMs
-  const profile = { commonName: memberName, dnsNames: [], ipAddresses, lifetimeMs }
+  // They last as long as their authority, whose key is on the same disk: renewing them would protect nothing. They begin
+  // with it, too: machines without a battery must find each other again before any of them has the time.
+  const { notBeforeMs, notAfterMs } = readCertificate(authority.certificatePem)
+  const period = { notBeforeMs, notAfterMs }
+  const profile = { commonName: memberName, dnsNames: [], ipAddresses, period }
   for (const name of ['server', 'peer']) {
     await ensureLeaf(scope, name, {
+      isLasting: true,
       isGood: (found) => found.commonName === memberName && isServing(found, [], ipAddresses),
       issue: () => issuePeerCertificate(authority, profile, time),
     })
   }
   const subject = { commonName: 'kube-apiserver-etcd-client' }
   await ensureLeaf(scope, 'client', {
+    isLasting: true,
     isGood: (found) => found.commonName === subject.commonName,
-    issue: () => issueClientCertificate(authority, { subject, lifetimeMs }, time),
+    issue: () => issueClientCertificate(authority, { subject, period }, time),
   })
 }
 

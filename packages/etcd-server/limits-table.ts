@@ -93,6 +93,11 @@ export const etcdServerBounds = Object.freeze({
   leaseTable: Object.freeze({
     /** The delay before the removal of an expired lease is tried again, e.g. after the disk was full. */
     retryMs: 1_000,
+    /** The number of expired leases that are removed at once, and the pause before the next ones, in milliseconds. */
+    expiredAtOnceMax: 1_000,
+    pauseMs: 100,
+    /** The number of leases for each millisecond between two looks for expired ones, which take a hundredth of the time. */
+    leasesPerMs: 1_000,
   }),
   watchEvents: Object.freeze({
     /** The most that the frame of an event adds to its keys and values. */

@@ -3,6 +3,7 @@ import { createLogger, ExpectedError, exitCodes, systemClock, systemRandom } fro
 import { etcdOptionsOf } from '../control-plane/etcd-options.ts'
 import { dataDirectoryDefault, openDataDirectory } from '../runtime/data-directory.ts'
 import { stopSignal } from '../runtime/role-context.ts'
+import { refuseExportBesideEtcd, refuseFileBesideEtcd } from '../site/etcd/refuse-left-etcd.ts'
 import { clientBounds } from './limits-table.ts'
 
 /** The stores that a command names. If none is named, the site of this machine. */
@@ -30,6 +31,8 @@ export async function exportStore(file: string, flags: ExportFlags): Promise<voi
   requireOne(flags)
   const exporting = await import('../store/export-store.ts')
   const { etcdDataDir, etcdServers, etcdPrefix: prefix, dataDir = siteDirectory } = flags
+  const isOfSite = etcdDataDir === undefined && etcdServers === undefined
+  if (isOfSite) await refuseExportBesideEtcd(dataDir)
   const { context, onProgress } = moving('exported')
   const common = { file, onProgress }
   const result =
@@ -60,6 +63,7 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
     console.log(`${etcdDataDir}: ${made.records} changes, revision ${made.revision}`)
     return
   }
+  await refuseFileBesideEtcd(dataDir, 'Cannot import')
   const made = await importing.importSite({ ...common, dataDir, prefix }, context)
   for (const line of importedLines(dataDir, made)) console.log(line)
 }
@@ -71,6 +75,7 @@ async function importFromEtcd(flags: ImportFlags): Promise<void> {
   const { context, onProgress } = moving('imported')
   const etcd = await etcdOptionsOf(flags)
   if (etcd === undefined) throw new TypeError('Cannot import: no server is named')
+  await refuseFileBesideEtcd(dataDir, 'Cannot import')
   await openDataDirectory(dataDir)
   const made = await moveSiteToSqlite({ dataDir, etcd, onProgress }, context)
   for (const line of importedLines(dataDir, made)) console.log(line)

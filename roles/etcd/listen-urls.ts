@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import { ExpectedError, exitCodes } from '@skerry/base'
+import type { EtcdOptionNames } from './option-names.ts'
+import { etcdRoleBounds } from './limits-table.ts'
 
 export interface ListenUrl {
   readonly url: string
@@ -8,14 +10,20 @@ export interface ListenUrl {
 }
 
 const loopback = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
+const { socketPathBytesMax } = etcdRoleBounds.listening
 
 /**
  * Reads a URL at which clients are served: https on any address, http on loopback alone, or unix for a socket.
  * Throws ExpectedError.
  */
-export function listenUrl(text: string): ListenUrl {
+export function listenUrl(text: string, names: EtcdOptionNames): ListenUrl {
+  const wrongUse = (why: string): ExpectedError =>
+    new ExpectedError(`${names.urls}: ${why}`, exitCodes.usage)
   const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(text) ?? []
   if (socketPath !== undefined) {
+    if (Buffer.byteLength(socketPath) > socketPathBytesMax) {
+      throw wrongUse(`the path of "${text}" is longer than ${socketPathBytesMax} bytes`)
+    }
     return { url: text, isTls: false, address: { path: socketPath } }
   }
   const [, scheme, bracketed, plain, port = ''] =
@@ -26,12 +34,9 @@ export function listenUrl(text: string): ListenUrl {
     throw wrongUse(`"${text}" is not a URL like https://10.0.0.5:2379 or unix:///run/etcd.sock`)
   }
   if (scheme === 'http' && !loopback.test(host)) {
-    const remedy = 'pass https:// with --cert-file, --key-file and --trusted-ca-file'
+    const { certFile, keyFile, trustedCaFile } = names
+    const remedy = `pass https:// with ${certFile}, ${keyFile} and ${trustedCaFile}`
     throw wrongUse(`"${text}" would serve everybody without encryption; ${remedy}`)
   }
   return { url: text, isTls: scheme === 'https', address: { host, port: Number(port) } }
-}
-
-function wrongUse(why: string): ExpectedError {
-  return new ExpectedError(`--listen-client-urls: ${why}`, exitCodes.usage)
 }

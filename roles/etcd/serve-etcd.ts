@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExpectedError, exitCodes, type Task } from '@skerry/base'
+import { ExpectedError, exitCodes, type ExitCode, type Task } from '@skerry/base'
 import {
   openEtcdServer,
   type EtcdServer,
@@ -11,11 +10,14 @@ import { runCompaction } from '@skerry/store'
 import { codeOf, openDataDirectory } from '../runtime/data-directory.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { listenUrl, type ListenUrl } from './listen-urls.ts'
+import { etcdOptionNames, type EtcdOptionNames } from './option-names.ts'
 import {
   followCertificates,
   readCertificates,
+  refuseUnusedCertificates,
   type CertificateOptions,
 } from './server-certificates.ts'
+import { clearSocketPath } from './socket-path.ts'
 
 export interface EtcdRoleOptions {
   readonly dataDir: string
@@ -24,6 +26,8 @@ export interface EtcdRoleOptions {
   /** The URLs that the member list names; if omitted, those at which it listens. */
   readonly advertiseUrls: readonly string[] | undefined
   readonly certificates: CertificateOptions
+  /** The words of the command, for errors. Default: those of `skerry etcd`. */
+  readonly names?: EtcdOptionNames
   readonly limits: EtcdServerOptions['limits']
   /** The time for which history is kept. If omitted, only clients compact. */
   readonly keepMs: number | undefined
@@ -39,10 +43,11 @@ export async function serveEtcd(
   options: EtcdRoleOptions,
   context: RoleContext,
 ): Promise<ServedEtcd> {
-  const urls = options.listenUrls.map(listenUrl)
-  const tls = urls.some(({ isTls }) => isTls)
-    ? await readCertificates(options.certificates)
-    : undefined
+  const { names = etcdOptionNames } = options
+  const urls = options.listenUrls.map((url) => listenUrl(url, names))
+  const isEncrypted = urls.some(({ isTls }) => isTls)
+  if (!isEncrypted) refuseUnusedCertificates(options.certificates, names)
+  const tls = isEncrypted ? await readCertificates(options.certificates, names) : undefined
   await openDataDirectory(options.dataDir)
   const { name, limits } = options
   const path = join(options.dataDir, 'etcd.db')
@@ -51,13 +56,13 @@ export async function serveEtcd(
   const server = stack.use(await openEtcdServer({ path, name, clientUrls, limits }, context))
   const listening: ListeningServer[] = []
   for (const url of urls) {
-    const at = await listenAt(server, url, url.isTls ? tls : undefined)
+    const at = await listenAt(server, { ...url, option: names.urls }, url.isTls ? tls : undefined)
     listening.push(at)
     context.log.info('etcd serves', { url: url.url, port: at.port })
   }
   const follow: Task = (scope) =>
     followCertificates(
-      options.certificates,
+      { ...options.certificates, names },
       (renewed) => listening.forEach((each) => each.setTls(renewed)),
       context,
       scope,
@@ -83,26 +88,25 @@ function compactionOf({ engine }: EtcdServer, keepMs: number | undefined, { cloc
 
 async function listenAt(
   server: EtcdServer,
-  { url, address }: ListenUrl,
+  { url, address, option }: ListenUrl & { readonly option: string },
   tls: Parameters<EtcdServer['listen']>[1],
 ) {
-  // A killed process leaves its socket behind; the lock of the store shows that none is running.
-  if ('path' in address) await rm(address.path, { force: true })
+  if ('path' in address) await clearSocketPath(address.path, option)
   try {
     return await server.listen(address, tls)
   } catch (error) {
-    const code = codeOf(error)
-    if (code === 'EADDRINUSE') {
-      throw new ExpectedError(
-        `Cannot listen on ${url}: it is in use; pass another --listen-client-urls`,
-        exitCodes.portTaken,
-        { cause: error },
-      )
-    }
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOENT') {
-      const text = `Cannot listen on ${url}: ${code}; pass an address of this machine`
-      throw new ExpectedError(text, exitCodes.usage, { cause: error })
-    }
-    throw error
+    const code = codeOf(error) ?? ''
+    const [why, exitCode] = refusals[code] ?? []
+    if (why === undefined || exitCode === undefined) throw error
+    const text = `Cannot listen on ${url}: ${why}; pass another ${option}`
+    throw new ExpectedError(text, exitCode, { cause: error })
   }
 }
+
+/** The words for the kernel's codes when it refuses an address or the path of a socket. */
+const refusals: Readonly<Record<string, readonly [string, ExitCode]>> = Object.freeze({
+  EADDRINUSE: ['it is in use', exitCodes.portTaken],
+  EADDRNOTAVAIL: ['this machine does not have the address', exitCodes.usage],
+  EACCES: ['permission denied', exitCodes.missingRight],
+  EROFS: ['its file system is read-only', exitCodes.usage],
+})

@@ -79,6 +79,15 @@ test('an etcd of a package is unpacked below its version, twice as well as once,
   ])
 })
 
+test('files that no installation has made stay where they are', async () => {
+  await using shelf = await Shelf.open()
+  const directory = join(shelf.directory, 'etcd')
+  await mkdir(join(directory, '.unpacking-a1b2c3'), { recursive: true })
+  await writeFile(join(directory, 'etcd.db'), 'the state of somebody')
+  await installEtcd(await shelf.etcd('3.5.16-4'), shelf.opened, { directory, signal })
+  assert.deepEqual((await readdir(directory)).toSorted(), ['3.5.16', 'etcd.db'])
+})
+
 test('a package whose etcd has no server is refused', async () => {
   await using shelf = await Shelf.open()
   const { architecture, debs } = await shelf.etcd('3.5.16-4')

@@ -6,8 +6,10 @@ import { unpackEtcd } from '../site/etcd/debian-etcd.ts'
 import { isAtLeast } from '../site/etcd/etcd-version.ts'
 import { exists } from '../runtime/files.ts'
 
-/** The version of etcd in that of its package; other names in the directory are what broke off. */
+/** The version of etcd in that of its package. */
 const versionPattern = /^\d+\.\d+\.\d+/
+/** Directories that an installation has left behind. */
+const brokenOff = /^\.(?:installing|unpacking)-/
 
 /**
  * Unpacks the etcd of a package, whose files have been checked, into a directory below this one: nothing is installed that
@@ -29,11 +31,10 @@ export async function installEtcd(
     const paths = debs.map(({ file }) => blobPath(places, file))
     await unpackEtcd({ debs: paths, version, directory }, signal)
   }
-  const names = (await readdir(directory)).filter((name) => name !== version)
-  const others = names.filter((name) => versionPattern.test(name))
+  const names = await readdir(directory)
+  const others = names.filter((name) => versionPattern.test(name) && name !== version)
   others.sort((a, b) => (isAtLeast(a, b) ? -1 : 1))
-  const kept = new Set(others.slice(0, 1))
-  const gone = names.filter((name) => !kept.has(name))
+  const gone = [...others.slice(1), ...names.filter((name) => brokenOff.test(name))]
   for (const name of gone) await rm(join(directory, name), { recursive: true })
   return version
 }

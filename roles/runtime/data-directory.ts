@@ -12,14 +12,17 @@ export const dataDirectoryDefault = '/var/lib/skerry'
 /**
  * Creates the directory (mode 0700), or checks that an existing one is ours and has a format that this
  * program reads. The owner of a part migrates its older format; a newer format, or a directory with other
- * content, is refused.
+ * content than `restored`, is refused.
  */
-export async function openDataDirectory(path: string): Promise<void> {
+export async function openDataDirectory(
+  path: string,
+  restored: readonly string[] = [],
+): Promise<void> {
   try {
     await makeDirectoryDurably(path)
     const found = await readFormat(path)
     if (found === undefined) {
-      await refuseForeign(path)
+      await refuseForeign(path, restored)
       await writeFileDurably(join(path, formatFile), `${JSON.stringify({ format: dataFormat })}\n`)
     } else if (found > dataFormat) {
       throw new ExpectedError(
@@ -48,9 +51,9 @@ async function readFormat(path: string): Promise<number | undefined> {
 }
 
 /** Refuses a directory that is not empty and has no format file: a mistyped path must not be written into. */
-async function refuseForeign(path: string): Promise<void> {
+async function refuseForeign(path: string, restored: readonly string[]): Promise<void> {
   // The last of them is a format file that a power cut left behind.
-  const ours = ['lost+found', `${formatFile}.tmp`]
+  const ours = ['lost+found', `${formatFile}.tmp`, ...restored]
   const names = (await readdir(path)).filter((name) => !ours.includes(name))
   if (names.length === 0) return
   throw new ExpectedError(
@@ -78,6 +81,12 @@ function explain(error: unknown, path: string): unknown {
         {
           cause: error,
         },
+      )
+    case 'ENOENT':
+      return new ExpectedError(
+        `Cannot make ${path}: a symbolic link leads to nothing, or its file system makes no directories; mount the disk, or pass another --data-dir`,
+        exitCodes.dataDirectory,
+        { cause: error },
       )
     case 'ELOOP':
       return new ExpectedError(

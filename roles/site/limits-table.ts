@@ -61,6 +61,10 @@ export const siteBounds = Object.freeze({
       /** Writes are allowed again once no file is larger than this share of the quota. */
       fullShare: 0.9,
     }),
+    recovery: Object.freeze({
+      /** etcd makes its log in files of this size. */
+      roomBytesMin: 64 * 1024 * 1024,
+    }),
     leading: Object.freeze({
       /** How long a witness may lead before a master takes the lead. */
       lookMs: 10_000,

@@ -1,6 +1,6 @@
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { lockHolder } from '../runtime/lock-file.ts'
 import { findInstallation } from './find-installation.ts'
-import { lockHolder } from './lock-file.ts'
 import { stopContainers } from './stop-containers.ts'
 import { upBounds } from './limits-table.ts'
 

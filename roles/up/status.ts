@@ -7,10 +7,10 @@ import { clusterResource, conditionTypes } from '@skerry/fleet-kinds'
 import { openAdminCluster } from '../admin/admin-cluster.ts'
 import { consoleAddress } from '../admin/console-link.ts'
 import { clockFaultOf, findRoleDirectories, isOff } from '../admin/certificate-list.ts'
+import { lockHolder } from '../runtime/lock-file.ts'
 import { version } from '../runtime/version.ts'
 import { findInstallation } from './find-installation.ts'
 import type { Installation, UpSettings } from './installation.ts'
-import { lockHolder } from './lock-file.ts'
 import { upBounds } from './limits-table.ts'
 
 /** One part that runs or should, and when that was last true. */

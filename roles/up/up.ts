@@ -21,10 +21,10 @@ import { createClusterToken } from '../admin/hub-join-token.ts'
 import { createJoinToken } from '../admin/join-token.ts'
 import { openDataDirectory, writeFileDurably } from '../runtime/data-directory.ts'
 import { engineFlags } from '../runtime/engine-flags.ts'
+import { lockHolder, takeLock } from '../runtime/lock-file.ts'
 import { programCommand } from '../runtime/program-command.ts'
 import { superviseRole, type ChildRole } from './child-role.ts'
 import { installationAt, type Installation, type UpSettings } from './installation.ts'
-import { lockHolder, takeLock } from './lock-file.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from './system-packages.ts'
 import { writeUserKubeconfig } from './user-kubeconfig.ts'
@@ -47,7 +47,7 @@ export async function runUp(options: UpOptions, signal: AbortSignal): Promise<vo
   await refuseHalfReset(installation)
   await openDataDirectory(options.dataDir)
   if (options.isDetached) return detach(options, installation)
-  await using _lock = await takeLock(installation.lockFile)
+  await using _lock = await takeLock(installation.lockFile, alreadyRunning)
   const progress = createProgress({
     write: (text) => process.stdout.write(text),
     isTerminal: process.stdout.isTTY,
@@ -65,6 +65,13 @@ function requireRoot(): void {
   throw new ExpectedError(
     'Cannot start: containers and network rules need root; run it with sudo',
     exitCodes.missingRight,
+  )
+}
+
+function alreadyRunning(holder: number): ExpectedError {
+  return new ExpectedError(
+    `Cannot start: skerry is already running as process ${holder}; see "skerry status", or stop it with "skerry down"`,
+    exitCodes.alreadyRunning,
   )
 }
 
@@ -414,12 +421,7 @@ async function printConsole(hub: AdminCluster, signal: AbortSignal): Promise<voi
 /** Starts the supervisor as its own process and waits until it reports that everything runs. */
 async function detach(options: UpOptions, installation: Installation): Promise<void> {
   const holder = await lockHolder(installation.lockFile)
-  if (holder !== undefined) {
-    throw new ExpectedError(
-      `Cannot start: skerry is already running as process ${holder}; see "skerry status", or stop it with "skerry down"`,
-      exitCodes.alreadyRunning,
-    )
-  }
+  if (holder !== undefined) throw alreadyRunning(holder)
   await makeDirectoryDurably(join(options.dataDir, 'log'))
   const logFile = installation.logFile('up')
   await using log = await open(logFile, 'w', 0o600)

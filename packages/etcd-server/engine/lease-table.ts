@@ -10,6 +10,8 @@ interface Lease {
   readonly ttlSeconds: number
   /** Monotonic time, in milliseconds. */
   deadlineMs: number
+  /** The time at which the removal of the expired lease was last asked for. */
+  askedMs?: number
 }
 
 export interface LeaseTableDeps {
@@ -20,7 +22,7 @@ export interface LeaseTableDeps {
   readonly onExpired: (lease: bigint) => void
 }
 
-const { retryMs } = etcdServerBounds.leaseTable
+const { retryMs, expiredAtOnceMax, pauseMs, leasesPerMs } = etcdServerBounds.leaseTable
 
 /**
  * Keeps leases and their deadlines. A restart gives each lease its whole time again, as etcd does after an election:
@@ -139,18 +141,28 @@ export class LeaseTable implements Disposable {
     this.#timerMs = Infinity
     if (this.#isClosed) return
     const nowMs = this.#deps.clock.monotonicMs()
-    for (const { deadlineMs } of this.#leases.values()) {
-      const nextMs = deadlineMs > nowMs ? deadlineMs : nowMs + retryMs
-      this.#timerMs = Math.min(this.#timerMs, nextMs)
+    for (const { deadlineMs, askedMs } of this.#leases.values()) {
+      const againMs = askedMs === undefined ? nowMs + pauseMs : askedMs + retryMs
+      this.#timerMs = Math.min(this.#timerMs, deadlineMs > nowMs ? deadlineMs : againMs)
     }
     if (this.#timerMs === Infinity) return
-    const waitMs = this.#timerMs - nowMs
+    // Each look goes over all leases; many of them end together.
+    const waitMs = Math.max(this.#timerMs - nowMs, Math.floor(this.#leases.size / leasesPerMs))
+    this.#timerMs = nowMs + waitMs
     this.#timer = this.#deps.clock.setTimer(waitMs, () => this.#onTimer(), { isBackground: true })
   }
 
+  /** After a restart all leases of one time to live end together, and other writes must get through meanwhile. */
   #onTimer(): void {
-    for (const lease of this.#leases.keys()) {
-      if (this.isExpired(lease)) this.#deps.onExpired(lease)
+    const nowMs = this.#deps.clock.monotonicMs()
+    let asked = 0
+    for (const [id, lease] of this.#leases) {
+      if (lease.deadlineMs > nowMs) continue
+      if (lease.askedMs !== undefined && nowMs - lease.askedMs < retryMs) continue
+      if (asked === expiredAtOnceMax) break
+      asked += 1
+      lease.askedMs = nowMs
+      this.#deps.onExpired(id)
     }
     this.#arm()
   }

@@ -1,7 +1,8 @@
-import { isInRange, keyRange, textOfKey, type KeyRange } from '../engine/key-range.ts'
+import { keyRange, textOfKey } from '../engine/key-range.ts'
 import { etcdError } from './etcd-errors-table.ts'
 import type { Message } from '../wire/etcd-messages-table.ts'
 import { isSortOption } from './range-answer.ts'
+import { hasOverlap, type TxnPart } from './txn-overlaps.ts'
 
 export function checkRange(request: Message<'RangeRequest'>): void {
   if (request.key.length === 0) throw etcdError('emptyKey')
@@ -44,40 +45,33 @@ function checkOperation(operation: Message<'RequestOp'>, operationsLeft: number)
   throw etcdError('keyNotFound')
 }
 
-interface Changes {
-  readonly puts: Map<string, Uint8Array>
-  readonly deletes: KeyRange[]
-}
-
 /** Collects the changes of one branch. No key may be put twice, nor be put and deleted. */
-function changesOf(operations: readonly Message<'RequestOp'>[]): Changes {
-  const changes: Changes = { puts: new Map(), deletes: [] }
-  for (const { requestDeleteRange: each } of operations) {
+function changesOf(operations: readonly Message<'RequestOp'>[]): TxnPart {
+  const puts = new Set<string>()
+  for (const { requestPut: put } of operations) if (put) addPut(puts, textOfKey(put.key))
+  const deletes = operations.flatMap(({ requestDeleteRange: each }) => {
     // For etcd no key is both in an endless range and put, and so a transaction may do both.
     const range = each && keyRange(each.key, each.rangeEnd)
-    if (range?.until) changes.deletes.push(range)
-  }
-  for (const { requestPut: put } of operations) if (put) addPut(changes, put.key)
-  for (const { requestTxn: txn } of operations) {
-    if (!txn) continue
-    // Only one branch of the nested one runs, so its branches may name the same keys.
-    const [one, other] = [changesOf(txn.success), changesOf(txn.failure)]
-    const inner = { puts: new Map([...one.puts, ...other.puts]), deletes: one.deletes }
-    inner.deletes.push(...other.deletes)
-    for (const range of inner.deletes) {
-      for (const key of changes.puts.values()) {
-        if (isInRange(key, range)) throw etcdError('duplicateKey')
-      }
-    }
-    for (const key of inner.puts.values()) addPut(changes, key)
-    changes.deletes.push(...inner.deletes)
-  }
-  return changes
+    return range?.until ? [range] : []
+  })
+  const within = operations.flatMap(({ requestTxn: txn }) => (txn ? [changesOfTxn(txn)] : []))
+  const parts = [
+    { puts: new Set(puts), deletes: [] },
+    { puts: new Set<string>(), deletes },
+    ...within,
+  ]
+  if (hasOverlap(parts)) throw etcdError('duplicateKey')
+  for (const inner of within) for (const key of inner.puts) addPut(puts, key)
+  return { puts, deletes: parts.flatMap((part) => part.deletes) }
 }
 
-function addPut({ puts, deletes }: Changes, key: Uint8Array): void {
-  const text = textOfKey(key)
-  const isTaken = puts.has(text) || deletes.some((range) => isInRange(key, range))
-  if (isTaken) throw etcdError('duplicateKey')
-  puts.set(text, key)
+/** Only one branch of a transaction runs, so its branches may name the same keys. */
+function changesOfTxn({ success, failure }: Message<'TxnRequest'>): TxnPart {
+  const [one, other] = [changesOf(success), changesOf(failure)]
+  return { puts: one.puts.union(other.puts), deletes: [...one.deletes, ...other.deletes] }
+}
+
+function addPut(puts: Set<string>, key: string): void {
+  if (puts.has(key)) throw etcdError('duplicateKey')
+  puts.add(key)
 }

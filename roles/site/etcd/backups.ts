@@ -1,7 +1,9 @@
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { logFailure, type Clock, type Logger } from '@skerry/base'
 import { saveSnapshotParts } from '@skerry/store'
+import { namesIn } from '../../runtime/files.ts'
+import { backupName, isBackupDue, surplusBackups } from './backup-plan.ts'
 import type { BackupPlan, EtcdFiles } from './embedded-options.ts'
 import type { MemberClients } from './member-clients.ts'
 import type { MemberWatch } from './watch-members.ts'
@@ -26,15 +28,12 @@ export async function keepBackups(
   const { clock, log, files, clients, watch } = deps
   for (;;) {
     await clock.sleep(lookMs, signal)
-    const newest = newestMs(await backupNames(files.backups))
-    // A clock that was ahead once must not end the backups.
-    const isDue = newest === undefined || clock.now() - newest >= everyMs || newest > clock.now()
-    if (!isDue) continue
     try {
+      if (!isBackupDue(await namesIn(files.backups), clock.now(), everyMs)) continue
       const client = clients.at(watch.ownUrl)
-      const path = join(files.backups, `${namePrefix}${stampOf(clock.now())}.db`)
+      const path = join(files.backups, backupName(clock.now()))
       const bytes = await saveSnapshotParts(client.snapshot(signal), path)
-      await removeOld(files.backups, keep)
+      await removeOld(files.backups, clock.now(), keep)
       log.info('Snapshot of etcd saved', { path, bytes })
     } catch (error) {
       signal.throwIfAborted()
@@ -48,37 +47,8 @@ export async function keepBackups(
   }
 }
 
-const namePrefix = 'snapshot-'
-
-/** The time as in file names: 2026-11-24T03-30-00Z. */
-function stampOf(ms: number): string {
-  return new Date(ms)
-    .toISOString()
-    .replaceAll(':', '-')
-    .replace(/\.\d+Z$/, 'Z')
-}
-
-/** The names of the snapshots in a directory, oldest first. */
-async function backupNames(directory: string): Promise<string[]> {
-  const names = await readdir(directory).catch(() => [])
-  return names.filter((name) => timeOf(name) !== undefined).toSorted()
-}
-
-function newestMs(names: readonly string[]): number | undefined {
-  const [last] = names.slice(-1)
-  return last === undefined ? undefined : timeOf(last)
-}
-
-function timeOf(name: string): number | undefined {
-  const [, day, hour, minute, second] =
-    /^snapshot-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/.exec(name) ?? []
-  if (day === undefined) return undefined
-  return Date.parse(`${day}T${hour}:${minute}:${second}Z`)
-}
-
-async function removeOld(directory: string, keep: number): Promise<void> {
-  const names = await backupNames(directory)
-  for (const name of names.slice(0, Math.max(0, names.length - keep))) {
+async function removeOld(directory: string, nowMs: number, keep: number): Promise<void> {
+  for (const name of surplusBackups(await namesIn(directory), nowMs, keep)) {
     await rm(join(directory, name), { force: true })
   }
 }

@@ -50,6 +50,8 @@ export interface EtcdFiles {
   readonly log: string
   /** The number of the process that runs. */
   readonly pid: string
+  /** The process of Skerry that has the member; see own-member.ts. */
+  readonly owner: string
   readonly backups: string
   /** An etcd that was installed for this site. */
   readonly program: string
@@ -64,8 +66,14 @@ export function etcdFiles(dataDir: string): EtcdFiles {
     record: join(root, 'member.json'),
     log: join(root, 'etcd.log'),
     pid: join(root, 'etcd.pid'),
+    owner: join(root, 'owner.pid'),
     backups: join(root, 'backups'),
     program: join(root, 'program'),
     pki: etcdPkiDirectory(join(dataDir, 'pki')),
   }
+}
+
+/** Returns the port of a URL, also if it is the usual one, which URLs leave out. */
+export function portOf(url: string): number {
+  return Number(new URL(url).port || 443)
 }

@@ -159,8 +159,8 @@ async function untilEnd(
   return cause
 }
 
-/** A process of an earlier start on the same files, e.g. where the kernel was not asked to end it. */
-async function endForgotten(files: EtcdFiles, { clock, log }: ProcessDeps): Promise<void> {
+/** Ends a process of an earlier start on the same files, e.g. where the kernel was not asked to end it. */
+export async function endForgotten(files: EtcdFiles, { clock, log }: ProcessDeps): Promise<void> {
   const pid = await runningMember(files)
   if (pid === undefined) return
   log.info('Ending an etcd of an earlier start', { pid })

@@ -16,8 +16,8 @@ export interface EtcdProgram {
 
 const { askMs } = siteBounds.etcd.program
 
-/** The place to which an offline package brings an etcd. */
-export const packagedEtcd = '/var/lib/skerry/etcd'
+/** The place to which an offline package brings an etcd. The state of `skerry etcd` is in the directory `etcd` next to it. */
+export const packagedEtcd = '/var/lib/skerry/etcd-program'
 
 /**
  * Returns the given etcd, or else that of PATH if it is new enough, or else one that was installed below

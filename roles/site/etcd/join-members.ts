@@ -136,8 +136,7 @@ async function requireSilent(
   clients: MemberClients,
   signal: AbortSignal,
 ): Promise<void> {
-  if (url === undefined) return
-  if ((await clients.statusOf(url, signal)) === undefined) return
+  if (url === undefined || !(await clients.listensAt(url, signal))) return
   throw new ExpectedError(
     `Cannot replace ${name}: it answers at ${url}; stop its master first, or run "skerry site remove-member ${name}"`,
     exitCodes.usage,

@@ -92,6 +92,17 @@ for (const { title, members, joiner: more, expected } of steps) {
   })
 }
 
+test('a second witness is refused with the option by which a witness gets another name', () => {
+  const step = nextJoinStep([one, member('7', 'witness', '10.0.0.7')], {
+    ...joiner,
+    name: 'witness',
+  })
+  assert.match(
+    step.does === 'refuse' ? step.why : step.does,
+    /; pass --name, or --replaces witness/,
+  )
+})
+
 test('each member has a name of its own at the first start of a further one', () => {
   const members = [one, member('8', '', '10.0.0.8', true), member('3', '', '10.0.0.3', true)]
   assert.equal(

@@ -1,4 +1,5 @@
 import type { EtcdMember } from '@skerry/store'
+import { isWitness } from './witness.ts'
 
 /** A master that becomes a member, as far as it knows itself. */
 export interface Joiner {
@@ -37,7 +38,8 @@ export function nextJoinStep(members: readonly EtcdMember[], joiner: Joiner): Jo
   }
   const namesake = members.find((each) => each.name === name)
   if (namesake) {
-    const why = `another member at ${namesake.peerUrls.join()} is named ${name}; pass --master-name, or --replaces ${name} if that one is lost`
+    const option = isWitness(name) ? '--name' : '--master-name'
+    const why = `another member at ${namesake.peerUrls.join()} is named ${name}; pass ${option}, or --replaces ${name} if that one is lost`
     return { does: 'refuse', why }
   }
   return { does: 'add' }

@@ -8,6 +8,7 @@ import { findEtcd } from './etcd-program.ts'
 import { runningMember } from './etcd-process.ts'
 import { withLoneMember, type LoneDeps } from './lone-member.ts'
 import { readMemberRecord } from './member-record.ts'
+import { ownMember } from './own-member.ts'
 
 export interface LeaveOptions {
   readonly dataDir: string
@@ -33,6 +34,7 @@ export async function leaveEtcd(
       `there are other masters; stop ${names}, and remove each with "skerry site remove-member" first`,
     )
   }
+  await using _own = await ownMember(files, doing)
   const pid = await runningMember(files)
   if (pid !== undefined) throw refusal(`the site runs here, with etcd as process ${pid}; stop it`)
   if (!(await isThere(join(files.data, 'member')))) throw refusal(`${files.data} is gone`)

@@ -1,4 +1,4 @@
-import { withTimeout, type Clock } from '@skerry/base'
+import { connectByTcp, withTimeout, type Clock } from '@skerry/base'
 import { etcdPkiPaths, readFileIfPresent } from '@skerry/bootstrap'
 import {
   EtcdMemberClient,
@@ -7,6 +7,7 @@ import {
   type EtcdMemberStatus,
 } from '@skerry/store'
 import { clusterState, type ClusterState } from './cluster-state.ts'
+import { portOf } from './embedded-options.ts'
 import { siteBounds } from '../limits-table.ts'
 
 const { answerMs } = siteBounds.etcd.watch
@@ -82,6 +83,24 @@ export class MemberClients implements Disposable {
       // Silence is an answer, too.
       signal.throwIfAborted()
       return undefined
+    }
+  }
+
+  /**
+   * Resolves true if anything listens at the URL, such as a member whose certificate is not valid by this machine's clock:
+   * one that gives no status is not dead for that.
+   */
+  async listensAt(url: string, signal: AbortSignal): Promise<boolean> {
+    const { hostname: host } = new URL(url)
+    try {
+      const connect = connectByTcp({ timeoutMs: answerMs, clock: this.#clock })
+      const socket = await connect({ host, port: portOf(url) }, signal)
+      socket.destroy()
+      return true
+    } catch {
+      // Silence is an answer, too.
+      signal.throwIfAborted()
+      return false
     }
   }
 

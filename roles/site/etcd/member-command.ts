@@ -1,5 +1,5 @@
 import { etcdPkiPaths } from '@skerry/bootstrap'
-import type { EtcdFiles } from './embedded-options.ts'
+import { portOf, type EtcdFiles } from './embedded-options.ts'
 import { isAtLeast } from './etcd-version.ts'
 import { siteBounds } from '../limits-table.ts'
 
@@ -33,7 +33,7 @@ export function memberArguments(plan: MemberPlan): string[] {
 function placeFlags(plan: MemberPlan): Record<string, string> {
   const { name, files, bindAddress, peerUrl, clientUrl, initialCluster, isJoining } = plan
   const listen = (url: string, addresses: readonly string[]): string => {
-    const { port } = new URL(url)
+    const port = portOf(url)
     return [...new Set(addresses)].map((address) => `https://${address}:${port}`).join(',')
   }
   const isEverywhere = bindAddress === '0.0.0.0'

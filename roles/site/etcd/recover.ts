@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { cp, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ExpectedError, exitCodes, messageOf } from '@skerry/base'
+import { diskFullError, ExpectedError, exitCodes, isDiskFull, messageOf } from '@skerry/base'
 import { ensureEtcdPki, readFileIfPresent } from '@skerry/bootstrap'
+import type { EtcdMemberStatus } from '@skerry/store'
 import { replicaKeyPath } from '../../control-plane/shared-keys.ts'
 import { openDataDirectory } from '../../runtime/data-directory.ts'
 import { defaultNodeName, hostAddresses } from '../../runtime/host-addresses.ts'
@@ -13,6 +14,8 @@ import { runningMember } from './etcd-process.ts'
 import { withLoneMember, type LoneDeps } from './lone-member.ts'
 import { MemberClients } from './member-clients.ts'
 import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
+import { ownMember, refuseOwned } from './own-member.ts'
+import { siteBounds } from '../limits-table.ts'
 
 const execute = promisify(execFile)
 
@@ -48,9 +51,13 @@ export async function planRecovery(
 ): Promise<RecoveryPlan> {
   const { dataDir, snapshot } = options
   const files = etcdFiles(dataDir)
-  await openDataDirectory(dataDir)
+  const known = await readMemberRecord(files.record)
+  if (known === undefined) await refuseFile(dataDir)
   await requireKeys(dataDir)
-  const record = (await readMemberRecord(files.record)) ?? recordOf(options)
+  // A person has put the keys into an empty directory.
+  await openDataDirectory(dataDir, ['pki'])
+  const record = known ?? recordOf(options)
+  await refuseOwned(files, doing)
   const pid = await runningMember(files)
   if (pid !== undefined) {
     throw refusal(
@@ -66,21 +73,18 @@ export async function planRecovery(
   const program = await findEtcd(options.etcdProgram, files.program, deps.log, deps.signal)
   const stamp = new Date(deps.clock.now()).toISOString().replaceAll(/[:.]/g, '-')
   const keptAt = join(files.root, `data-before-${stamp}`)
-  return {
-    files,
-    record,
-    program,
-    snapshot,
-    keptAt,
-    warnings: warningsOf(record, snapshot, keptAt),
-  }
+  const isKept = await isThere(files.data)
+  const warnings = [
+    ...warningsOf(record, snapshot),
+    ...(known
+      ? []
+      : ['This machine does not know the other masters: make sure yourself that none runs.']),
+    ...(isKept ? [`The data of before is kept in ${keptAt}.`] : []),
+  ]
+  return { files, record, program, snapshot, keptAt, warnings }
 }
 
-function warningsOf(
-  { name, others }: MemberRecord,
-  snapshot: string | undefined,
-  keptAt: string,
-): string[] {
+function warningsOf({ name, others }: MemberRecord, snapshot: string | undefined): string[] {
   const names = others.map((each) => each.name || each.clientUrl).join(', ')
   const lost =
     snapshot === undefined
@@ -94,13 +98,13 @@ function warningsOf(
       : [
           `The other masters (${names}) may never run on their old data again: empty their data directories, and join them again.`,
         ]),
-    `The data of before is kept in ${keptAt}.`,
   ]
 }
 
 /** Makes this master the only one. Returns lines that say what to do next. */
 export async function recover(plan: RecoveryPlan, deps: LoneDeps): Promise<string[]> {
   const { files, record, snapshot, keptAt } = plan
+  await using _own = await ownMember(files, doing)
   const ipAddresses = [...new Set(['127.0.0.1', hostOf(record.clientUrl), ...hostAddresses()])]
   const pki = { directory: files.pki, memberName: record.name, ipAddresses }
   await ensureEtcdPki(pki, deps.clock)
@@ -111,13 +115,18 @@ export async function recover(plan: RecoveryPlan, deps: LoneDeps): Promise<strin
   return [
     `${record.name} is the only master now. Start its site as before, without --join.`,
     'Then join the others with an empty data directory each, and a token of "skerry token create --master".',
-    `Remove ${keptAt} when everything is well.`,
+    ...((await isThere(keptAt)) ? [`Remove ${keptAt} when everything is well.`] : []),
   ]
 }
 
 async function goOnAlone(plan: RecoveryPlan, deps: LoneDeps): Promise<string> {
   const { files, record, program, keptAt } = plan
-  await cp(files.data, keptAt, { recursive: true, errorOnExist: true })
+  try {
+    await cp(files.data, keptAt, { recursive: true, errorOnExist: true })
+  } catch (error) {
+    await rm(keptAt, { recursive: true, force: true })
+    throw isDiskFull(error) ? diskFullError(`keep ${files.data} in ${keptAt}`, error) : error
+  }
   const lone = { files, record, program, isForced: true }
   return withLoneMember(lone, deps, async (memberId) => memberId)
 }
@@ -127,7 +136,6 @@ async function restore(plan: RecoveryPlan, deps: LoneDeps): Promise<undefined> {
   const etcdutl = await findEtcdutl(program, deps.signal)
   const fresh = join(files.root, 'data-restored')
   await rm(fresh, { recursive: true, force: true })
-  await mkdir(files.root, { recursive: true, mode: 0o700 })
   const flags = {
     'data-dir': fresh,
     name: record.name,
@@ -140,7 +148,10 @@ async function restore(plan: RecoveryPlan, deps: LoneDeps): Promise<undefined> {
   try {
     await execute(etcdutl, ['snapshot', 'restore', snapshot, ...args], { signal: deps.signal })
   } catch (cause) {
+    const isFull = await hasNoRoom(files.root)
+    await rm(fresh, { recursive: true, force: true })
     deps.signal.throwIfAborted()
+    if (isFull) throw diskFullError(`restore ${snapshot} to ${fresh}`, cause)
     throw refusal(
       `${snapshot} is not a whole snapshot of etcd: ${messageOf(cause)}`,
       'dataDirectory',
@@ -148,6 +159,12 @@ async function restore(plan: RecoveryPlan, deps: LoneDeps): Promise<undefined> {
   }
   if (await isThere(files.data)) await rename(files.data, keptAt)
   await rename(fresh, files.data)
+}
+
+/** Reports whether a disk has no room for a file of etcd's log, which the program takes as a whole. */
+async function hasNoRoom(directory: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize < siteBounds.etcd.recovery.roomBytesMin
 }
 
 /** Masters that live would go on next to this one, each with a state of its own. */
@@ -158,14 +175,32 @@ async function requireAlone(
 ): Promise<void> {
   using clients = await MemberClients.open(files.pki, clock)
   for (const { name, clientUrl } of others) {
+    if (!(await clients.listensAt(clientUrl, signal))) continue
     const answer = await clients.statusOf(clientUrl, signal)
-    if (answer === undefined) continue
-    const remedy =
-      answer.leaderId === undefined
-        ? `stop its site first`
-        : 'and the others have a leader; join them again with "skerry site --join" and --replaces'
-    throw refusal(`${name || clientUrl} answers at ${clientUrl}; ${remedy}`, 'alreadyRunning')
+    throw refusal(`${name || clientUrl} ${faultOf(answer, clientUrl)}`, 'alreadyRunning')
   }
+}
+
+function faultOf(answer: EtcdMemberStatus | undefined, url: string): string {
+  if (answer === undefined) {
+    return `listens at ${url}, and does not answer with the certificates of this machine; check the clocks of both, or stop its site first`
+  }
+  return answer.leaderId === undefined
+    ? `answers at ${url}; stop its site first`
+    : `answers at ${url}, and the others have a leader; join them again with "skerry site --join" and --replaces`
+}
+
+/** A site whose state is in a file has nothing that this command could recover. */
+async function refuseFile(dataDir: string): Promise<void> {
+  const path = join(dataDir, 'store.db')
+  if (!(await isThere(dataDir))) {
+    throw refusal(`there is no ${dataDir}; pass the --data-dir of a master`, 'usage')
+  }
+  if (!(await isThere(path))) return
+  throw refusal(
+    `the state of this site is in ${path}, and not in etcd; "skerry restore" puts a backup in its place`,
+    'usage',
+  )
 }
 
 async function requireKeys(dataDir: string): Promise<void> {

@@ -12,3 +12,25 @@ export async function refuseLeftEtcd(dataDir: string, isElsewhere: boolean): Pro
     exitCodes.usage,
   )
 }
+
+/** Throws ExpectedError if the state of the site is in its own etcd, so that nobody would read a file. */
+export async function refuseFileBesideEtcd(dataDir: string, doing: string): Promise<void> {
+  const { backups } = etcdFiles(dataDir)
+  const remedy = `"skerry site recover --snapshot" goes back to a snapshot such as those in ${backups}, and "skerry site leave-etcd" moves the state to a file`
+  await refuseStateInEtcd(dataDir, doing, remedy)
+}
+
+/** Throws ExpectedError for a state in etcd, which is saved while it runs. */
+export async function refuseExportBesideEtcd(dataDir: string): Promise<void> {
+  const remedy = '"skerry backup" saves a snapshot of it while the site runs'
+  await refuseStateInEtcd(dataDir, 'Cannot export', remedy)
+}
+
+async function refuseStateInEtcd(dataDir: string, doing: string, remedy: string): Promise<void> {
+  const { record, root } = etcdFiles(dataDir)
+  if ((await readFileIfPresent(record)) === undefined) return
+  throw new ExpectedError(
+    `${doing}: the state of this site is in ${root}, and not in a file; ${remedy}`,
+    exitCodes.usage,
+  )
+}

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createMetrics, seededRandom, silentLogger, systemClock } from '@skerry/base'
 import { etcdFiles, type EmbeddedEtcdOptions } from './embedded-options.ts'
 import { readMemberRecord, writeMemberRecord, type MemberRecord } from './member-record.ts'
-import { refuseLeftEtcd } from './refuse-left-etcd.ts'
+import { ownMember, refuseOwned } from './own-member.ts'
+import { refuseExportBesideEtcd, refuseFileBesideEtcd, refuseLeftEtcd } from './refuse-left-etcd.ts'
 import { startEmbedded } from './start-embedded.ts'
 
 interface Scene extends AsyncDisposable {
@@ -43,7 +46,8 @@ async function scene(version = '3.5.16'): Promise<Scene> {
       const embedded: EmbeddedEtcdOptions = {
         memberName: 'master-1',
         program,
-        ports: { client: 2379, peer: 2380 },
+        // The fake listens nowhere.
+        ports: { client: 0, peer: 0 },
         heartbeatMs: 100,
         quotaBytes: 2 ** 31,
         backups: { everyMs: 3_600_000, keep: 1 },
@@ -138,4 +142,43 @@ test('a site whose state is in its own etcd does not start without it', async ()
   await mkdir(files.root)
   await writeMemberRecord(files.record, record)
   await assert.rejects(refuseLeftEtcd(left.dataDir, false), /pass --etcd embedded; or move it/)
+})
+
+test('a backup of a file is not restored while an etcd has the state', async () => {
+  await using left = await scene()
+  await refuseFileBesideEtcd(left.dataDir, 'Cannot restore')
+  const files = etcdFiles(left.dataDir)
+  await mkdir(files.root)
+  await writeMemberRecord(files.record, record)
+  const refused = /^Cannot restore: .* "skerry site recover --snapshot" .* "skerry site leave-etcd"/
+  await assert.rejects(refuseFileBesideEtcd(left.dataDir, 'Cannot restore'), { message: refused })
+  await assert.rejects(refuseExportBesideEtcd(left.dataDir), /^.*Cannot export: .* "skerry backup"/)
+})
+
+test('a second start of a master is refused, and the etcd of the first one goes on', async () => {
+  await using running = await scene()
+  const files = etcdFiles(running.dataDir)
+  await using _first = await ownMember(files, 'Cannot start etcd')
+  const refused = new RegExp(`process ${process.pid} runs on ${files.root}; stop it first`)
+  await assert.rejects(running.start('exit 1'), refused)
+  await assert.rejects(refuseOwned(files, 'Cannot recover'), refused)
+})
+
+test('a port that another program has is named with its option, before anything is started', async () => {
+  await using taken = await scene()
+  const server = createServer().listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const refused = new RegExp(`port ${port} is taken by another program; .* --etcd-peer-port`)
+  await assert.rejects(taken.start('exit 1', { ports: { client: 0, peer: port } }), refused)
+  server.close()
+})
+
+test('files of a master that was killed are free', async () => {
+  await using killed = await scene()
+  const files = etcdFiles(killed.dataDir)
+  await mkdir(files.root)
+  await writeFile(files.owner, '{"pid":4194304,"startTicks":"1"}')
+  await refuseOwned(files, 'Cannot recover')
+  await using _own = await ownMember(files, 'Cannot start etcd')
 })

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import {
   ExpectedError,
   exitCodes,
@@ -16,8 +15,9 @@ import type { CommonSettings } from '../masters/master-directory.ts'
 import { keepBackups } from './backups.ts'
 import { etcdFiles, type EmbeddedEtcdOptions, type EtcdFiles } from './embedded-options.ts'
 import { findEtcd } from './etcd-program.ts'
-import { superviseEtcd, type EtcdProcess } from './etcd-process.ts'
+import { endForgotten, superviseEtcd, type EtcdProcess } from './etcd-process.ts'
 import { fetchMasterKeys } from './fetch-keys.ts'
+import { requireFreePorts } from './free-ports.ts'
 import { becomeLearner, becomeVoter, type JoinDeps } from './join-members.ts'
 import { MemberClients } from './member-clients.ts'
 import { memberArguments, type MemberPlan } from './member-command.ts'
@@ -30,9 +30,11 @@ import {
   type MemberRecord,
 } from './member-record.ts'
 import { moveFromSqlite } from './move-from-sqlite.ts'
+import { ownMember } from './own-member.ts'
 import { requireNoSqlite } from './require-no-sqlite.ts'
 import { keepMembers } from './upkeep.ts'
 import { localUrl, MemberWatch } from './watch-members.ts'
+import { isWitness } from './witness.ts'
 
 /** The site, as far as its etcd must know it. */
 export interface EtcdSite {
@@ -65,13 +67,23 @@ export async function startEmbedded(
   site: EtcdSite,
   context: RoleContext,
 ): Promise<EmbeddedEtcd> {
-  const given = { options, site, files: etcdFiles(site.dataDir) }
+  const files = etcdFiles(site.dataDir)
+  await using stack = new AsyncDisposableStack()
+  stack.use(await ownMember(files, 'Cannot start etcd'))
+  const member = stack.use(await startOrJoinAgain({ options, site, files }, context))
+  const owned = stack.move()
+  return { ...member, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** A member that another master has removed joins again if it was told to. */
+async function startOrJoinAgain(given: Given, context: RoleContext): Promise<EmbeddedEtcd> {
+  const { options, files } = given
   try {
     return await startMember(given, context)
   } catch (error) {
     context.signal.throwIfAborted()
-    if (!(await wasRemoved(given.files, context))) throw error
-    if (options.joining === undefined) throw removedEarlier(given.files, error)
+    if (!(await wasRemoved(files, context))) throw error
+    if (options.joining === undefined) throw removedEarlier(files, error)
   }
   context.log.info('This member was removed by another master, joining again')
   return startMember({ ...given, isRemoved: true }, context)
@@ -82,7 +94,6 @@ async function startMember(given: Given, context: RoleContext): Promise<Embedded
   const { clock, log, signal } = context
   const own = placeOf(options, site)
   const program = await findEtcd(options.program, files.program, log, signal)
-  await mkdir(files.root, { recursive: true, mode: 0o700 })
   const begun = await openRecord(own, given, context)
   if (begun.stage === 'new') {
     const from = { dataDir: site.dataDir, prefix: begun.prefix }
@@ -106,6 +117,8 @@ async function startMember(given: Given, context: RoleContext): Promise<Embedded
     initialCluster,
     isJoining,
   }
+  await endForgotten(files, context)
+  await requireFreePorts(plan)
   const process = stack.use(await superviseEtcd(program, files, () => memberArguments(plan), deps))
   if (isJoining) await becomes(process, (scope) => becomeVoter(record, deps, scope), signal)
   const watch = new MemberWatch({ ...record, ...own }, deps)
@@ -230,8 +243,9 @@ function prefixOf({ prefix }: EtcdSite): string {
 }
 
 function wiped(name: string, { data }: EtcdFiles): ExpectedError {
+  const orElse = isWitness(name) ? '' : ', or run "skerry site recover" with a snapshot'
   return new ExpectedError(
-    `Cannot start etcd: ${data} is gone; join the other masters again with --join --replaces ${name}, or run "skerry site recover" with a snapshot`,
+    `Cannot start etcd: ${data} is gone; join the other masters again with --join --replaces ${name}${orElse}`,
     exitCodes.dataDirectory,
   )
 }

@@ -1,7 +1,7 @@
 import { logFailure, type Clock, type Logger } from '@skerry/base'
 import type { EtcdMember } from '@skerry/store'
 import { clusterState, type ClusterState } from './cluster-state.ts'
-import type { EtcdFiles } from './embedded-options.ts'
+import { portOf, type EtcdFiles } from './embedded-options.ts'
 import type { MemberClients } from './member-clients.ts'
 import { writeMemberRecord, type MemberRecord } from './member-record.ts'
 import { siteBounds } from '../limits-table.ts'
@@ -66,6 +66,9 @@ export class MemberWatch {
       await clock.sleep(lookMs, signal)
       const before = this.#state
       await this.#look(signal)
+      if (this.#isOwnSilent() && (await this.#wasRemoved(signal))) {
+        this.#state = { ...this.#state, hasQuorum: false, text: removedText(this.#record) }
+      }
       if (this.#state.text === before.text) continue
       // Lost redundancy is a fact, and a lost quorum needs a person.
       const level = before.hasQuorum && !this.#state.hasQuorum ? 'error' : 'info'
@@ -77,6 +80,24 @@ export class MemberWatch {
   async look(signal: AbortSignal): Promise<ClusterState> {
     await this.#look(signal)
     return this.#state
+  }
+
+  #isOwnSilent(): boolean {
+    const own = this.#state.members.find(({ id }) => id === this.#record.memberId)
+    return own?.status === undefined
+  }
+
+  /** Asks the others, who decide about it; silence proves nothing. */
+  async #wasRemoved(signal: AbortSignal): Promise<boolean> {
+    const { memberId, others } = this.#record
+    const urls = others.map(({ clientUrl }) => clientUrl)
+    try {
+      const members = await this.#deps.clients.first(urls, (each) => each.members(signal), signal)
+      return !members.some(({ id }) => id === memberId)
+    } catch {
+      signal.throwIfAborted()
+      return false
+    }
   }
 
   async #serves(signal: AbortSignal): Promise<boolean> {
@@ -135,7 +156,11 @@ export class MemberWatch {
   }
 }
 
+function removedText({ name }: MemberRecord): string {
+  return `another master has removed ${name}: stop this site, or start it again with --join and a new token`
+}
+
 /** The same port on this machine's loopback. */
 export function localUrl(clientUrl: string): string {
-  return `https://127.0.0.1:${new URL(clientUrl).port}`
+  return `https://127.0.0.1:${portOf(clientUrl)}`
 }

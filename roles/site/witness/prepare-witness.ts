@@ -8,6 +8,7 @@ import { etcdFiles, type EmbeddedEtcdOptions, type EtcdFiles } from '../etcd/emb
 import { findEtcd } from '../etcd/etcd-program.ts'
 import { memberArguments } from '../etcd/member-command.ts'
 import { readMemberRecord, type MemberRecord } from '../etcd/member-record.ts'
+import { ownMember } from '../etcd/own-member.ts'
 import { placeOf, startEmbedded } from '../etcd/start-embedded.ts'
 import { isWitness } from '../etcd/witness.ts'
 
@@ -54,6 +55,8 @@ export async function prepareWitness(
     )
   }
   if (!(await isPlaced(options, before, files))) await joinOnce(options, context)
+  // The files stay taken by this process when it becomes etcd, and are free once that has ended.
+  await ownMember(files, 'Cannot start etcd')
   const record = await readMemberRecord(files.record)
   if (record === undefined) throw new TypeError('Cannot become etcd: it has not joined')
   const program = await findEtcd(etcd.program, files.program, context.log, context.signal)

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
-import { ExpectedError, exitCodes } from '@skerry/base'
-import { codeOf, writeFileDurably } from '../runtime/data-directory.ts'
+import type { ExpectedError } from '@skerry/base'
+import { codeOf, writeFileDurably } from './data-directory.ts'
 
 /** A process, distinguished from a later one with the same number. */
 interface ProcessMark {
@@ -10,15 +10,13 @@ interface ProcessMark {
   startTicks: string
 }
 
-/** Takes the lock or reports its holder. A lock whose process is gone is taken over. */
-export async function takeLock(path: string): Promise<AsyncDisposable> {
+/** Takes the lock, or throws what `refusal` makes of its holder. A lock whose process is gone is taken over. */
+export async function takeLock(
+  path: string,
+  refusal: (holder: number) => ExpectedError,
+): Promise<AsyncDisposable> {
   const holder = await lockHolder(path)
-  if (holder !== undefined) {
-    throw new ExpectedError(
-      `Cannot start: skerry is already running as process ${holder}; see "skerry status", or stop it with "skerry down"`,
-      exitCodes.alreadyRunning,
-    )
-  }
+  if (holder !== undefined) throw refusal(holder)
   await writeFileDurably(path, JSON.stringify(markOf(process.pid)))
   return { [Symbol.asyncDispose]: () => rm(path, { force: true }) }
 }

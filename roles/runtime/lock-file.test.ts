@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ExpectedError } from '@skerry/base'
+import { ExpectedError, exitCodes } from '@skerry/base'
 import { until } from '@skerry/testing'
 import { lockHolder, takeLock } from './lock-file.ts'
 
@@ -17,6 +17,9 @@ async function scratchLock(context: {
   return join(directory, 'up.pid')
 }
 
+const refusal = (holder: number): ExpectedError =>
+  new ExpectedError(`Cannot start: already running as process ${holder}`, exitCodes.alreadyRunning)
+
 const statOf = (pid: number): Promise<string[]> =>
   readFile(`/proc/${pid}/stat`, 'utf8').then((text) =>
     text.slice(text.lastIndexOf(')') + 2).split(' '),
@@ -25,9 +28,9 @@ const statOf = (pid: number): Promise<string[]> =>
 test('a lock is refused while its process lives, and free when it is given back', async (context) => {
   const path = await scratchLock(context)
   {
-    await using _lock = await takeLock(path)
+    await using _lock = await takeLock(path, refusal)
     assert.equal(await lockHolder(path), process.pid)
-    await assert.rejects(takeLock(path), (error) => {
+    await assert.rejects(takeLock(path, refusal), (error) => {
       assert.ok(error instanceof ExpectedError)
       assert.match(error.message, new RegExp(`already running as process ${process.pid}`))
       return true
