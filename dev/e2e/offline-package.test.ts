@@ -43,7 +43,11 @@ test(
     const besideHost = await hub.network.addHost(12)
     const besideName = `offline-line-${process.pid.toString(36)}`
     await using beside = await startTestMachine(besideHost, besideName, { isBare: true })
-    await tell(t, { hub, machine, machineName, beside, besideName, offline, directory, key })
+    const aloneHost = await hub.network.addHost(13)
+    const aloneName = `offline-site-${process.pid.toString(36)}`
+    await using alone = await startTestMachine(aloneHost, aloneName, { isBare: true })
+    const machines = { machine, machineName, beside, besideName, alone }
+    await tell(t, { hub, ...machines, offline, directory, key })
   },
 )
 
@@ -54,6 +58,8 @@ interface Story {
   /** A machine that the hub does not know. */
   readonly beside: TestMachine
   readonly besideName: string
+  /** A machine that becomes a site by itself. */
+  readonly alone: TestMachine
   readonly offline: BuiltPackage
   readonly directory: string
   readonly key: string
@@ -73,6 +79,7 @@ async function tell(t: TestContext, all: Story): Promise<void> {
       'another bare machine, which reaches the site alone, becomes a node with its image by one line',
       joinsByLine,
     ],
+    ['a bare machine that reaches the hub becomes a site by one line', becomesSite],
     ['its own sources and lists of packages are what they were', keepsSources],
     ['a package that was changed on the machine is refused', refusesChanged],
     [
@@ -84,8 +91,8 @@ async function tell(t: TestContext, all: Story): Promise<void> {
   for (const [title, act] of steps) await t.test(title, () => act(all))
 }
 
-async function isBare({ machine, beside }: Story): Promise<void> {
-  for (const each of [machine, beside]) {
+async function isBare({ machine, beside, alone }: Story): Promise<void> {
+  for (const each of [machine, beside, alone]) {
     await assertHasOnlyHub(each, ['containerd', 'nft', 'ip', 'iptables'])
     await each.ask(['sh', '-c', `${stateOfApt} > /root/before`])
   }
@@ -209,15 +216,30 @@ async function joinsByLine(all: Story): Promise<void> {
   assert.match(stdout, /fetching \d+ files, \d+ MB, from https:/)
   assert.match(stdout, /\d\d? system packages, 1 image archives/)
   await greets('beside', 'skerry-examples/guestbook:v1', { ...all, machineName: besideName })
-  await hub.siteKubectl('delete', 'pod', 'beside', '--timeout=60s')
+  await hub.siteKubectl('delete', 'pod', 'beside', '--grace-period=1', '--timeout=60s')
+}
+
+async function becomesSite({ hub, alone, offline, key }: Story): Promise<void> {
+  const words = ['cluster', 'join-command', 'branch-8', '--machine', '--server', hub.server]
+  const given = ['--package', offline.digest, '--package-key', `${key}.pub`]
+  const made = await hub.skerry(...words, '--allow-masters', ...given)
+  assert.equal(made.exitCode, 0, made.stderr)
+  const { exitCode, stdout, stderr } = await paste(alone, made.stdout)
+  assert.equal(exitCode, 0, stdout + stderr)
+  assert.match(stdout, /cluster branch-8 is Ready on the hub/)
+  const line = await alone.ask(
+    ['skerry', 'token', 'create', '--print-join-command', '--machine', '--ttl', '10m'],
+    { timeoutMs: 60_000 },
+  )
+  assert.ok(line.includes(` --package ${offline.digest} `), 'its own lines name the package')
 }
 
 function paste(machine: TestMachine, line: string): Promise<CommandResult> {
   return machine.run(['sh'], { input: line, timeoutMs: 180_000 })
 }
 
-async function keepsSources({ machine, beside }: Story): Promise<void> {
-  for (const each of [machine, beside]) {
+async function keepsSources({ machine, beside, alone }: Story): Promise<void> {
+  for (const each of [machine, beside, alone]) {
     const before = await each.ask(['cat', '/root/before'])
     assert.equal(await each.ask(['sh', '-c', stateOfApt]), before)
     assert.equal(await each.ask(['dpkg', '--audit']), '')

@@ -43,7 +43,9 @@ export async function joinThisSite(options: JoinSiteOptions, deps: JoinDeps): Pr
   const tokenCommand = `skerry cluster join-command ${clusterName} --machine`
   const { networkInterface } = options
   const place = { address: context.machine.address, networkInterface }
-  const own = `https://${await addressOf(context.shell, place, deps.signal)}:${apiPort}`
+  // A bare machine has no program that lists its addresses before its packages are installed.
+  const ownServer = async (): Promise<string> =>
+    `https://${await addressOf(context.shell, place, deps.signal)}:${apiPort}`
   const words = [
     ...(apiPort === apiPortDefault ? [] : ['--port', String(apiPort)]),
     ...(way.isInspected ? ['--inspected-tls'] : []),
@@ -58,12 +60,12 @@ export async function joinThisSite(options: JoinSiteOptions, deps: JoinDeps): Pr
     { does: 'wait until the control plane serves', act: () => untilSiteServes(context) },
     {
       does: 'start the node',
-      act: async () => startNode(await ownToken(own, context), context),
+      act: async () => startNode(await ownToken(await ownServer(), context), context),
     },
     {
       does: 'wait until the node runs pods',
       async act() {
-        const look = nodeLook({ nodeName, server: own }, context, deps)
+        const look = nodeLook({ nodeName, server: await ownServer() }, context, deps)
         await untilReady({ what: `node ${nodeName}`, unit: 'skerry-node', look }, context)
         await rm(places.joinToken, { force: true })
         return `node ${nodeName} is Ready`
