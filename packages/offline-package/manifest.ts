@@ -148,8 +148,15 @@ export interface MachineKind {
   readonly release: string
 }
 
-/** Returns the parts for a machine. Throws an ExpectedError that says what the package lacks. */
-export function shareOf(manifest: PackageManifest, machine: MachineKind): MachineShare {
+/**
+ * Returns the parts for a machine; `hasPackages` says that it has all system packages, so that the package need not have its
+ * release. Throws an ExpectedError that says what the package lacks.
+ */
+export function shareOf(
+  manifest: PackageManifest,
+  machine: MachineKind,
+  { hasPackages = false }: { readonly hasPackages?: boolean } = {},
+): MachineShare {
   const { architecture: own, release: system } = machine
   const found = manifest.programs.find((each) => each.architecture === own)
   if (found === undefined) {
@@ -161,7 +168,7 @@ export function shareOf(manifest: PackageManifest, machine: MachineKind): Machin
   const packages = manifest.releases.find(
     (each) => each.name === system && each.architecture === own,
   )
-  if (packages === undefined) {
+  if (packages === undefined && !hasPackages) {
     const there = manifest.releases.map((each) => `${each.name} on ${each.architecture}`)
     throw lacking(`packages for ${system} on ${own}`, there)
   }
@@ -169,7 +176,8 @@ export function shareOf(manifest: PackageManifest, machine: MachineKind): Machin
     ({ architectures }) => architectures.length === 0 || architectures.some((each) => each === own),
   )
   const etcdHere = manifest.etcd?.find((each) => each.architecture === own)
-  return { program: found, release: packages, images, etcd: etcdHere }
+  const none = { name: system, architecture: found.architecture, debs: [] }
+  return { program: found, release: packages ?? none, images, etcd: etcdHere }
 }
 
 function lacking(what: string, there: readonly string[]): ExpectedError {

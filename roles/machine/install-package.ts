@@ -24,7 +24,7 @@ import {
 import { offlineAptScript } from '@skerry/provisioning'
 import { importArchive } from '../node/image.ts'
 import { containerdSocket } from '../node/node-containerd.ts'
-import type { ProgramUser } from '../up/programs-table.ts'
+import type { ProgramUser, SystemProgram } from '../up/programs-table.ts'
 import { installEtcd } from './install-etcd.ts'
 import { planPath, programUsersOf, readMachinePlan } from './machine-plan.ts'
 import { findMissingPrograms, installPrograms, packagesOf } from '../up/system-packages.ts'
@@ -58,7 +58,9 @@ export async function installPackage(
 ): Promise<void> {
   const { packagesDirectory, hasProgram = true } = options
   const opened = await openCopied(options)
-  const share = shareOf(opened.manifest, await thisMachine())
+  const missing = await findMissingPrograms(await programUsers())
+  const hasPackages = missing.length === 0
+  const share = shareOf(opened.manifest, await thisMachine(), { hasPackages })
   const debs = await presentOf(
     opened,
     share.release.debs.map(({ file }) => file),
@@ -73,7 +75,7 @@ export async function installPackage(
   const record = packageRecord(packagesDirectory)
   const before = await record.read()
   const isStepBack = before !== undefined && isOlder(versionOf(opened.manifest), before.version)
-  const installed = await installDebs(opened, debs, { print, signal })
+  const installed = await installDebs(opened, { missing, debs }, { print, signal })
   if (share.etcd !== undefined && etcd.length === share.etcd.debs.length) {
     const directory = options.etcdDirectory
     print(`etcd ${await installEtcd(share.etcd, opened, { directory, signal })}`)
@@ -129,12 +131,16 @@ async function presentOf({ places }: OpenedPackage, blobs: readonly BlobRef[]): 
   return found
 }
 
+interface Lacking {
+  readonly missing: readonly SystemProgram[]
+  readonly debs: readonly BlobRef[]
+}
+
 async function installDebs(
   { places }: OpenedPackage,
-  debs: readonly BlobRef[],
+  { missing, debs }: Lacking,
   { print, signal }: { readonly print: (line: string) => void; readonly signal: AbortSignal },
 ): Promise<number> {
-  const missing = await findMissingPrograms(await programUsers())
   const packages = packagesOf(missing)
   if (packages.length === 0) return 0
   print(`installing ${packages.join(' ')}`)

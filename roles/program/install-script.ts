@@ -85,7 +85,11 @@ ${libraries.map(({ name, version: own, file }) => `      library '${name}' '${ow
 # library NAME VERSION SHA256 BYTES
 library() {
   [ "$(dpkg-query -W -f='\${db:Status-Status} \${Version}' "$1" 2>/dev/null)" != "installed $2" ] || return 0
-  download "$3" "$4" "${path}$3"
+  # A site is in the network of its nodes, whose proxy leads elsewhere.
+  (
+    [ "\${role:-}" != node ] || unset https_proxy http_proxy
+    download "$3" "$4" "${path}$3"
+  ) || exit 1
   printf '%s\\n' "$3" >>"$work/libraries"
 }
 

@@ -226,9 +226,9 @@ function serveSigned(manifest: Uint8Array, signature: Uint8Array | string): void
     response.end(request.url?.endsWith('manifest.json') === true ? manifest : signature)
 }
 
-const machine = { architecture: 'x86_64', release: 'debian-12' }
+const machine = { architecture: 'x86_64', release: 'debian-12', hasPackages: false }
 
-test('a package is taken by the digest and the key of the line alone', async () => {
+test('a package is taken by the digest and the key of the line alone, and for images by a machine of any release that has all programs', async () => {
   await using made = await smallPackage()
   await using other = await smallPackage('0.4.0')
   const { digest, key } = made
@@ -248,6 +248,9 @@ test('a package is taken by the digest and the key of the line alone', async () 
     readAs(offline, { ...machine, release: 'ubuntu-24.04' }),
     isExpected(/it has no packages for ubuntu-24\.04 on x86_64, only debian-12 on x86_64/),
   )
+  const ubuntu = { ...machine, release: 'ubuntu-24.04', hasPackages: true }
+  const whole = await readAs(offline, ubuntu)
+  assert.deepEqual([whole.share.release.debs.length, whole.share.images.length], [0, 1])
   serveSigned(Buffer.from(manifest.toString().replace('0.2.0', '0.3.0')), signature)
   await assert.rejects(
     readAs(offline),

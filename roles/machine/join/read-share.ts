@@ -19,13 +19,13 @@ export interface OfferedShare {
 }
 
 /**
- * Reads what a server's package has for a machine. The digest of the line is compared first, and the operator's signature
+ * Reads what a server's package has for a machine, which may have all system packages. The digest of the line is compared first, and the operator's signature
  * before any field is read. Rejects with an ExpectedError.
  */
 export async function readShare(
   from: PackageServer,
   { digest, publicKey }: LinePackage,
-  machine: MachineKind,
+  machine: MachineKind & { readonly hasPackages: boolean },
 ): Promise<OfferedShare> {
   const read = (type: 'manifest' | 'signature', bytesMax: number): Promise<Buffer> =>
     readSmall(packagePath(digest, { type }), bytesMax, from)
@@ -38,5 +38,5 @@ export async function readShare(
   }
   const signed = { manifest, signature }
   const opened = openSigned(signed, publicKey, `${digest} of ${from.server}`)
-  return { share: shareOf(opened.manifest, machine), signed }
+  return { share: shareOf(opened.manifest, machine, machine), signed }
 }

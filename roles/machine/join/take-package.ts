@@ -49,9 +49,10 @@ async function takeFrom(
   const { digest, publicKey } = offline
   const { print, shell, signal } = context
   const system = await readSystem(context)
-  const { share, signed } = await readShare(from, offline, system)
+  const hasPackages = (await findMissingPrograms(['node'])).length === 0
+  const { share, signed } = await readShare(from, offline, { ...system, hasPackages })
   await makeDirectories()
-  const missing = await missingFiles(share, system, signal)
+  const missing = await missingFiles(share, { ...system, hasPackages }, signal)
   const absent = await fetchAll(missing, { from, digest, directory: places.blobs, print })
   const directory = join(places.packages, digest.slice('sha256:'.length))
   await shell.write(join(directory, 'manifest.json'), signed.manifest, 0o600)
@@ -74,14 +75,15 @@ async function makeDirectories(): Promise<void> {
   await chmod(places.packages, 0o700)
 }
 
+type SystemFacts = Awaited<ReturnType<typeof readSystem>> & { readonly hasPackages: boolean }
+
 /** Returns the files that this machine needs and lacks. Without a missing program it needs no system package. */
 async function missingFiles(
   { release, images }: MachineShare,
-  { installed, freeBytes }: Awaited<ReturnType<typeof readSystem>>,
+  { installed, freeBytes, hasPackages }: SystemFacts,
   signal: AbortSignal,
 ): Promise<NamedFile[]> {
-  const programs = await findMissingPrograms(['node'])
-  const debs = programs.length === 0 ? [] : release.debs
+  const debs = hasPackages ? [] : release.debs
   const lacking = debs.filter(({ name, version }) => !installed.has(`${name} ${version}`))
   const imageFiles = images.flatMap((image) =>
     blobsOfImage(image).map((file) => ({ name: image.references[0] ?? '', file })),
