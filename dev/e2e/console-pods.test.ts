@@ -74,6 +74,9 @@ test('pods in the web console', { skip: await whyNot(), timeout: 300_000 }, asyn
   await t.test('opens a shell with an editor, in the size of the window', () =>
     opensShell(scene, page),
   )
+  await t.test('says that a shell has ended with its hub, and opens it again', () =>
+    reopensShell(scene, page),
+  )
   await t.test('completes fields as the cluster has them, and underlines others', () =>
     completesFields(scene, page),
   )
@@ -92,6 +95,12 @@ async function showsCluster({ browser, cluster }: ConsoleScene, page: Page): Pro
   const [node] = cluster.nodes
   await page.getByRole('link', { name: node?.name ?? '', exact: true }).waitFor()
   await assertSound(browser, page, 'nodes')
+  await page.getByRole('link', { name: 'Certificates' }).click()
+  const renewed = page.getByRole('row').filter({ hasText: 'renews itself' })
+  for (const program of ['API server', 'Agent', 'for logs and shells']) {
+    await renewed.filter({ hasText: program }).first().waitFor()
+  }
+  await assertSound(browser, page, 'certificates')
   await page.getByRole('link', { name: 'Workloads' }).click()
   await page.getByRole('row').filter({ hasText: 'beacon' }).filter({ hasText: 'Running' }).waitFor()
   await assertSound(browser, page, 'workloads')
@@ -215,6 +224,29 @@ async function opensShell({ browser }: ConsoleScene, page: Page): Promise<void> 
   await page.setViewportSize({ width: 1_280, height: 800 })
   await page.keyboard.type('exit 7\n')
   await page.getByRole('status').filter({ hasText: 'ended with 7' }).waitFor()
+}
+
+async function reopensShell({ browser, cloud }: ConsoleScene, page: Page): Promise<void> {
+  browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
+  await page.goto(`${beacon}/shell`)
+  const rows = page.locator('.xterm-rows')
+  await rows.filter({ hasText: /[#$]/ }).waitFor()
+  await cloud.hub.kill()
+  const lost = page.getByRole('status').filter({ hasText: 'Its program has been stopped' })
+  await lost.waitFor()
+  await assertSound(browser, page, 'shell-lost')
+  await cloud.hub.start()
+  await page.getByText('The hub has not answered').waitFor({ state: 'detached', timeout: 120_000 })
+  await waitFor('the cluster to be reached', async () =>
+    (await cloud.tryKubectl(['get', '--raw', '/readyz'])).stdout === 'ok' ? true : undefined,
+  )
+  await page.getByRole('button', { name: 'Open another shell' }).click()
+  await lost.waitFor({ state: 'detached' })
+  await rows.filter({ hasText: /[#$]/ }).waitFor()
+  await page.keyboard.type('echo again $((40+2))\n')
+  await rows.filter({ hasText: 'again 42' }).waitFor()
+  browser.takeFaults()
+  browser.expect(undefined)
 }
 
 /** Asks the program in the container. */

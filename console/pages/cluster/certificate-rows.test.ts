@@ -47,7 +47,7 @@ test('the API server, each agent and both certificates of each node are listed w
           name: 'till-1',
           annotations: { 'skerry.io/client-certificate-expires': '2027-01-01T00:00:00Z' },
         },
-        status: { nodeInfo: { kubeletVersion: 'v1.36.3+skerry' } },
+        status: { nodeInfo: { kubeletVersion: 'v1.36.3' } },
       },
       {
         metadata: { name: 'foreign' },
@@ -65,8 +65,8 @@ test('the API server, each agent and both certificates of each node are listed w
     ['api ', 'v1.36.3+skerry', '2027-03-01', true],
     ['agent till', '0.1.0', '-', true],
     ['agent 10.0.0.10', '', '2026-12-01', true],
-    ['client till-1', 'v1.36.3+skerry', '2027-01-01', true],
-    ['serving till-1', 'v1.36.3+skerry', '-', true],
+    ['client till-1', 'v1.36.3', '2027-01-01', true],
+    ['serving till-1', 'v1.36.3', '-', false],
     ['client foreign', 'v1.34.1', '-', false],
     ['serving foreign', 'v1.34.1', '-', false],
   ])

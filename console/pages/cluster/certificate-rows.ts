@@ -81,14 +81,11 @@ function agentRows({ agents }: CertificateFacts): CertificateRow[] {
 function nodeRows({ nodes }: CertificateFacts): CertificateRow[] {
   return nodes.flatMap(({ metadata: { name, annotations = {} }, status }) => {
     const version = status?.nodeInfo?.kubeletVersion ?? ''
-    return (['client', 'serving'] as const).map((use) => ({
-      key: `${use} ${name}`,
-      use,
-      name,
-      version,
-      endMs: momentOf(annotations[nodeKeys[use]]),
-      renewsItself: isOurs(version),
-    }))
+    return (['client', 'serving'] as const).map((use) => {
+      const endMs = momentOf(annotations[nodeKeys[use]])
+      // Only nodes of Skerry report it, and they renew it.
+      return { key: `${use} ${name}`, use, name, version, endMs, renewsItself: endMs !== undefined }
+    })
   })
 }
 
