@@ -7,7 +7,7 @@ import type { TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import { fetchPage, type Page } from './guestbook-page.ts'
-import { readsSettings, settingsReader } from './settings-reader.ts'
+import { listsSettings, makesSettings, readsSettings, settingsReader } from './settings-reader.ts'
 import { whyNot } from './prerequisites.ts'
 
 const manifest = join(import.meta.dirname, '../..', 'examples', 'guestbook', 'guestbook.yaml')
@@ -38,6 +38,8 @@ test(
     const before = await cluster.waitFor('the page', fetch)
     const addresses = await podAddresses(cluster)
     await untilOnDisk(cluster, node)
+    await cluster.waitFor('the list through the node', () => listsSettings(cluster, node.host))
+    await untilMayWrite(cluster, node)
     await cluster.siteHost.cut()
     await node.host.reboot()
     await node.role.start()
@@ -52,6 +54,16 @@ test(
       const read = () => readsSettings(cluster, node.host)
       assert.equal(await cluster.waitFor('the settings from the node', read), 'blue')
     })
+    await t.test(
+      'a pod writes through its node, and the write waits for the control plane',
+      async () => {
+        const write = () => makesSettings(cluster, node.host, 'made-away')
+        const made = await cluster.waitFor('the write on the node', write)
+        assert.match(made, /"name":"made-away"/)
+        const listed = await listsSettings(cluster, node.host)
+        assert.match(listed ?? '', /"node\.skerry\.io\/not-accepted":"[^"]+"/)
+      },
+    )
     await t.test('nothing restarts when the control plane returns', async () => {
       await cluster.siteHost.restore()
       await untilHeardOf(cluster, node)
@@ -69,6 +81,15 @@ test(
       }
       assert.deepEqual(await podAddresses(cluster), addresses)
       assert.ok((await fetch()).visits > before.visits)
+    })
+    await t.test('the control plane has the write of the pod', async () => {
+      const path = 'jsonpath={.data.made}'
+      const made = await cluster.waitFor('the write at the site', async () => {
+        const found = await cluster.kubectl('get', 'configmap', '-o', 'name')
+        if (!found.includes('made-away')) return undefined
+        return cluster.kubectl('get', 'configmap', 'made-away', '-o', path)
+      })
+      assert.equal(made, 'away')
     })
     await t.test('the node takes new work', async () => {
       await cluster.kubectl('scale', '-n', 'guestbook', 'deployment/web', '--replicas=3')
@@ -90,6 +111,16 @@ async function untilOnDisk(cluster: ClusterOnHosts, node: EdgeNode): Promise<voi
   await cluster.waitFor('the services in the store of the node', async () => {
     const text = await readFile(join(cluster.directory, node.name, 'service-network.json'), 'utf8')
     return ips.every((ip) => text.includes(`"${ip}"`)) ? true : undefined
+  })
+}
+
+/** The node asks the site in advance for what a policy permits, and keeps the answers. */
+async function untilMayWrite(cluster: ClusterOnHosts, node: EdgeNode): Promise<void> {
+  const directory = join(cluster.directory, node.name, 'local-api')
+  await cluster.waitFor('the right to write in the store of the node', async () => {
+    const files = ['copies.db', 'copies.db-wal'].map((name) => readFile(join(directory, name)))
+    const right = '"create","","configmaps","default"'
+    return (await Promise.all(files)).some((bytes) => bytes.includes(right)) ? true : undefined
   })
 }
 

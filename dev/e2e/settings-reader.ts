@@ -1,4 +1,4 @@
-/** A pod that may read one ConfigMap, and asks for it where its variables lead. */
+/** A pod that may read and make ConfigMaps, and asks for them where its variables lead. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestHost } from '@skerry/testing'
@@ -22,12 +22,21 @@ kind: Role
 metadata: { name: reader, namespace: default }
 rules:
   - { apiGroups: [''], resources: [configmaps], resourceNames: [settings], verbs: [get] }
+  - { apiGroups: [''], resources: [configmaps], verbs: [list, watch, create, get] }
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: { name: reader, namespace: default }
 roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader }
 subjects: [{ kind: ServiceAccount, name: reader, namespace: default }]
+---
+apiVersion: node.skerry.io/v1alpha1
+kind: OfflineWrites
+metadata: { name: reader }
+spec:
+  resources: [{ resource: configmaps }]
+  namespaces: [default]
+  serviceAccounts: [{ namespace: default, name: reader }]
 ---
 apiVersion: v1
 kind: Pod
@@ -42,10 +51,44 @@ spec:
 /** The last character is in brackets, so that the search does not find itself. */
 const findReader = `grep -lsa '${seconds.slice(0, -1)}[${seconds.slice(-1)}]' /proc/[0-9]*/cmdline`
 
+const maps = '/api/v1/namespaces/default/configmaps'
+
 /** Returns the color in the pod's settings, or undefined if the pod does not run or gets no answer. */
 export async function readsSettings(
   cluster: ClusterOnHosts,
   host: TestHost,
+): Promise<string | undefined> {
+  const text = await asPod(cluster, host, ['get', '--raw', `${maps}/settings`])
+  // The answer of a get is a ConfigMap.
+  return text === undefined
+    ? undefined
+    : (JSON.parse(text) as { data: { color: string } }).data.color
+}
+
+/** Lets the pod list all ConfigMaps. Returns the answer, or undefined if there is none. */
+export function listsSettings(
+  cluster: ClusterOnHosts,
+  host: TestHost,
+): Promise<string | undefined> {
+  return asPod(cluster, host, ['get', '--raw', maps])
+}
+
+/** Lets the pod make a ConfigMap. Returns the answer, or undefined if there is none. */
+export async function makesSettings(
+  cluster: ClusterOnHosts,
+  host: TestHost,
+  name: string,
+): Promise<string | undefined> {
+  const file = join(cluster.directory, 'made-by-reader.json')
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { made: 'away' } }
+  await writeFile(file, JSON.stringify(map))
+  return asPod(cluster, host, ['create', '--raw', maps, '-f', file])
+}
+
+async function asPod(
+  cluster: ClusterOnHosts,
+  host: TestHost,
+  asked: readonly string[],
 ): Promise<string | undefined> {
   const found = await host.run(['sh', '-c', `exec ${findReader}`])
   const [pid] = /\d+/.exec(found.stdout) ?? []
@@ -62,11 +105,9 @@ export async function readsSettings(
   const server = `https://${variable('KUBERNETES_SERVICE_HOST')}:${variable('KUBERNETES_SERVICE_PORT')}`
   const [kubectl = ''] = cluster.kubectlCommand([])
   const options = ['--server', server, '--certificate-authority', authority, '--token', token]
-  const asked = ['get', '--raw', '/api/v1/namespaces/default/configmaps/settings']
   const { stdout, exitCode } = await host.run(
     ['nsenter', '-t', pid, '-n', '--', kubectl, ...options, ...asked],
     { env: { HOME: cluster.directory, KUBECONFIG: '/dev/null' }, timeoutMs: 20_000 },
   )
-  // The answer of a get is a ConfigMap.
-  return exitCode === 0 ? (JSON.parse(stdout) as { data: { color: string } }).data.color : undefined
+  return exitCode === 0 ? stdout : undefined
 }

@@ -144,6 +144,8 @@ export const nodeApiBounds = Object.freeze({
     refusedMs: 10_000,
     /** The interval at which remembered rights are checked while the control plane answers. */
     checkMs: 300_000,
+    /** The interval at which the node looks for accounts and policies whose rights it has not asked for. */
+    advanceMs: 5_000,
     /** Rights that are asked for in advance, for accounts of pods on the node. */
     inAdvanceMax: 500,
     /** Questions at once. */

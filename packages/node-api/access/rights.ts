@@ -15,7 +15,7 @@ import { nodeApiBounds } from '../limits-table.ts'
 import { parseRightKey, rightKey, sufficientRights, type AskedRight } from './asked-right.ts'
 import type { UserAndRight } from './rights-in-advance.ts'
 
-const { allowedMs, refusedMs, checkMs, checksAtOnce } = nodeApiBounds.rights
+const { allowedMs, refusedMs, checkMs, advanceMs, checksAtOnce } = nodeApiBounds.rights
 const { rightsMax } = nodeApiBounds.copyFile
 
 export interface RightsDeps {
@@ -109,26 +109,43 @@ export class Rights {
 
   /** Checks the remembered rights from time to time while the control plane answers. */
   async run(signal: AbortSignal): Promise<never> {
-    const { clock, random, link, log, inAdvance } = this.#deps
+    const { clock, random, link, inAdvance } = this.#deps
     const wake = this.#wake
+    let checkedAtMs = -Infinity
     using _changes = link.onChange((isUp) => {
-      if (isUp) wake.raise()
+      if (!isUp) return
+      checkedAtMs = -Infinity
+      wake.raise()
     })
     for (;;) {
-      using _timer = clock.setTimer(checkMs * (0.9 + 0.2 * random.next()), wake.raise)
+      using _timer = clock.setTimer(advanceMs * (0.9 + 0.2 * random.next()), wake.raise)
       await wake.wait(signal)
+      if (!link.isUp) continue
+      if (clock.monotonicMs() - checkedAtMs < checkMs) {
+        // Pods and policies have come since.
+        await this.#checkAll(inAdvance().filter(this.#isUnknown), signal)
+        continue
+      }
+      checkedAtMs = clock.monotonicMs()
       const known = [...this.#confirmed].map(([key, user]) => ({ user, right: parseRightKey(key) }))
-      const all = [...known, ...inAdvance()]
-      for (let at = 0; at < all.length && link.isUp; at += checksAtOnce) {
-        const part = all.slice(at, at + checksAtOnce)
-        try {
-          await Promise.all(part.map((each) => this.#check(each, signal)))
-        } catch (error) {
-          signal.throwIfAborted()
-          log.debug('Rights not checked', { error: asError(error) })
-          link.suspect()
-          break
-        }
+      await this.#checkAll([...known, ...inAdvance()], signal)
+    }
+  }
+
+  readonly #isUnknown = ({ user, right }: UserAndRight): boolean =>
+    this.#answers.get(rightKey(user, right)) === undefined
+
+  async #checkAll(all: readonly UserAndRight[], signal: AbortSignal): Promise<void> {
+    const { link, log } = this.#deps
+    for (let at = 0; at < all.length && link.isUp; at += checksAtOnce) {
+      const part = all.slice(at, at + checksAtOnce)
+      try {
+        await Promise.all(part.map((each) => this.#check(each, signal)))
+      } catch (error) {
+        signal.throwIfAborted()
+        log.debug('Rights not checked', { error: asError(error) })
+        link.suspect()
+        return
       }
     }
   }

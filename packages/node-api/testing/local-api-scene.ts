@@ -32,7 +32,7 @@ export interface SceneOptions {
   /** If false, the test starts the node. Default: true. */
   readonly isStarted?: boolean
   /** The accounts of the node's pods. */
-  readonly accounts?: readonly { namespace: string; name: string }[]
+  readonly accounts?: { namespace: string; name: string }[]
   /** The node's clock. Default: the machine's. */
   readonly clock?: Clock
   /** Decides what becomes of each request of the node's own to its site. Default: it is answered. */

@@ -7,6 +7,7 @@ import type { CopiedResource } from '../copies/copied-resource.ts'
 import type { CopyFile } from '../copies/copy-file.ts'
 import type { CopySet } from '../copies/copy-set.ts'
 import type { Winner } from '../kinds/offline-writes.ts'
+import type { Link } from '../link/link.ts'
 import type { AppliedConfiguration, JournaledWrite, WriteVerb, Writer } from './journaled-write.ts'
 import { isTooLarge } from './plan-replay.ts'
 import type { WriteJournal } from './write-journal.ts'
@@ -17,6 +18,7 @@ export interface LocalWritesDeps {
   readonly copies: CopySet
   readonly file: CopyFile
   readonly readPath: ReadPath
+  readonly link: Pick<Link, 'isUp'>
   readonly nodeName: string
   readonly clock: Clock
   /** Called when the journal has got a write. */
@@ -56,7 +58,8 @@ export class LocalWrites {
 
   /** True while the control plane has all writes of the resource, and readers do not see its state yet. */
   isCatchingUp(resource: GroupVersionResource): boolean {
-    return !this.#deps.journal.holds(resource) && this.#deps.copies.isAhead(resource)
+    const { journal, copies, link } = this.#deps
+    return link.isUp && !journal.holds(resource) && copies.isAhead(resource)
   }
 
   /** Returns a copy that a write can begin with. */

@@ -227,6 +227,40 @@ test('a watch sees the writes of its node, and never goes back when the site ret
   )
 })
 
+test('an object that came and went while the site was away leaves nothing, and later writes go on', async () => {
+  const { scene, app } = await start()
+  await using _scene = scene
+  await scene.cut()
+  const made = { method: 'POST', path: maps, body: map('d', { color: 'new' }) } as const
+  assert.equal((await scene.ask(app, made)).status, 201)
+  assert.equal((await scene.ask(app, { method: 'DELETE', path: `${maps}/d` })).status, 200)
+  assert.equal((await patch(scene, app, 'a', { color: 'blue' })).status, 200)
+  await scene.restore()
+  await until(async () => (await scene.admin({ path: `${maps}/a` })).body.data.color === 'blue')
+  assert.equal((await siteData(scene))['d'], undefined)
+  assert.deepEqual(await conflictsOf(scene), [])
+})
+
+test('a pod that came after its policy may write when the site goes away', async () => {
+  const accounts: { namespace: string; name: string }[] = []
+  await using scene = await LocalApiScene.start({ log, isStarted: false, accounts })
+  await scene.allowOfflineWrites()
+  const app = await scene.writer('app')
+  await scene.startNode()
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  await until(async () => (await countOfSite(scene, 'WATCH', 'offlinewrites')) > 0)
+  await scene.ask(app, { path: maps })
+  accounts.push(shopApp)
+  await until(async () => (await countOfSite(scene, 'CREATE', 'subjectaccessreviews')) >= 7)
+  await scene.cut()
+  const made = await scene.ask(app, {
+    method: 'POST',
+    path: maps,
+    body: map('d', { color: 'new' }),
+  })
+  assert.equal(made.status, 201, made.text)
+})
+
 test('without a policy, or without a token of a pod, the node refuses writes while its site is away', async () => {
   const { scene, app } = await start()
   await using _scene = scene
