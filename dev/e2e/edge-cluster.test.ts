@@ -6,7 +6,15 @@ import { test, type TestContext } from 'node:test'
 import { assertSound } from './console-scene.ts'
 import { openConsoleTab, type ConsoleTab } from './console-tab.ts'
 import { EdgeHub } from './edge-hub.ts'
-import { deletesEdge, fillsForm, machineRow, namesFields, stepMark } from './edge-pages.ts'
+import {
+  addsBatch,
+  deletesEdge,
+  fillsForm,
+  machineRow,
+  namesFields,
+  removesDead,
+  stepMark,
+} from './edge-pages.ts'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { exampleArchives } from './example-archives.ts'
 import { assertKeepsSecrets } from './keeps-secrets.ts'
@@ -31,7 +39,10 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
   await t.test('a machine that is removed waits for a budget, and is clean when it has left', () =>
     removesNode(all, before[1] ?? []),
   )
-  await t.test('the same machine joins again under its name, with its taint', () => joinsAgain(all))
+  await t.test(
+    'the same machine joins again under its name, in a list with two that never answer',
+    () => joinsAgain(all),
+  )
   await t.test('changed labels, taints and files reach the machines', () => changesFields(all))
   await t.test('a deletion leaves nothing on the machines', async () => {
     await deletesEdge(tab, { namespace, name })
@@ -242,25 +253,30 @@ spec: { minAvailable: 1, selector: { matchLabels: { app: hello } } }
   assert.ok(!names.includes(nodeName), names)
 }
 
-async function joinsAgain({ hub, first, second, nodeName }: Story): Promise<void> {
-  const hostKeys = [await second.hostKey()]
-  const machines = [
-    { addresses: [first.address], role: 'Master', credentials: { name: `${name}-ssh` } },
-    {
-      addresses: [second.address],
-      user: 'keeper',
-      hostKeys,
-      credentials: { name: 'keeper-login' },
-      taints: [{ key: 'example.com/video', effect: 'NoSchedule' }],
-    },
-  ]
-  await hub.patchSpec({ machines })
+async function joinsAgain({ hub, tab, second, nodeName }: Story): Promise<void> {
+  const { browser, page } = tab
+  browser.expect(/status of 422/)
+  // The hub's own address is refused, and nobody has the last one.
+  const [own, nobody] = [hub.host.address, second.address.replace(/\d+$/, '200')]
+  await addsBatch(tab, { namespace, name }, [
+    'address,user,port,credentials,labels',
+    `${second.address},keeper,,keeper-login,place=back`,
+    `${own},,,${name}-ssh`,
+    `${nobody},,,${name}-ssh`,
+  ])
+  const waiting = { timeout: 120_000 }
+  await machineRow(page, own).filter({ hasText: 'is on the hub itself' }).waitFor(waiting)
+  await machineRow(page, nobody).filter({ hasText: 'Cannot open' }).waitFor(waiting)
+  await machineRow(page, second.address).filter({ hasText: 'Done' }).waitFor(waiting)
+  await assertSound(browser, page, 'batch-results')
+  for (const address of [own, nobody]) await removesDead(tab, address)
+  browser.expect(undefined)
   await hub.until('the node to be there again', async () => {
     const { phase, machines: known } = (await hub.edge()).status
     return phase === 'Ready' && known.length === 2
   })
-  const path = '-o=jsonpath={.spec.taints[*].key} {.spec.unschedulable}'
-  assert.equal(await hub.siteKubectl('get', 'node', nodeName, path), 'example.com/video ')
+  const path = '-o=jsonpath={.metadata.labels.place} {.spec.unschedulable}'
+  assert.equal(await hub.siteKubectl('get', 'node', nodeName, path), 'back ')
   const masters = ['get', 'nodes', '-l', 'node-role.kubernetes.io/control-plane', '-o', 'name']
   assert.equal((await hub.siteKubectl(...masters)).trim().split('\n').length, 1)
 }

@@ -83,6 +83,37 @@ export function machineRow(page: Page, address: string): Locator {
   return page.getByRole('row').filter({ hasText: whole })
 }
 
+/** Adds machines as a list. Resolves when the page of the edge cluster shows how far they are. */
+export async function addsBatch(
+  { browser, page }: ConsoleTab,
+  { name }: EdgePlace,
+  lines: readonly string[],
+): Promise<void> {
+  await page.goto(`/console/clusters/${name}/add-nodes`)
+  await page.getByRole('combobox', { name: 'Machines', exact: true }).selectOption('csv')
+  await page.getByLabel('List', { exact: true }).fill(`${lines.join('\n')}\n"x",y`)
+  await page.getByText(`Line ${lines.length + 1} has a quotation mark`).waitFor()
+  await page.getByLabel('List', { exact: true }).fill(lines.join('\n'))
+  await page.getByLabel('Accept the first key that a machine shows').check()
+  await page.getByText('The hub accepts this.').waitFor()
+  await assertSound(browser, page, 'batch')
+  await page.getByRole('button', { name: 'Add them' }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+}
+
+/** Takes a machine that never answered out of its cluster. */
+export async function removesDead({ browser, page }: ConsoleTab, address: string): Promise<void> {
+  await machineRow(page, address).getByRole('button', { name: 'Remove' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(/It will never answer again/).check()
+  const confirm = dialog.getByRole('button', { name: 'Remove', exact: true })
+  assert.ok(await confirm.isDisabled())
+  await dialog.getByLabel(`Type ${address} to confirm`).fill(address)
+  await browser.picture(page, 'remove-machine')
+  await confirm.click()
+  await machineRow(page, address).waitFor({ state: 'detached', timeout: 120_000 })
+}
+
 /** Deletes an edge cluster by its typed name. Resolves when the hub has begun. */
 export async function deletesEdge({ browser, page }: ConsoleTab, place: EdgePlace): Promise<void> {
   await page.goto(`/console/edge-clusters/${place.namespace}/${place.name}`)

@@ -15,34 +15,44 @@ export interface Replacement {
 }
 
 /**
- * Returns the merge patch by which a machine leaves, and perhaps another one takes its place with everything that its block
- * says but the host keys. The server refuses it if somebody has changed the object meanwhile. A machine that is leaving
- * already can only be called dead.
+ * Returns the JSON patch by which a machine leaves, and perhaps another one takes its place with everything that its block
+ * says but the host keys. The server refuses it if somebody has changed the machines meanwhile; what the hub writes into
+ * the status is in nobody's way. A machine that is leaving already can only be called dead.
  */
 export function removalPatch(
   { metadata, spec }: EdgeClusterObject,
   { address, isDead }: Removal,
   replacement?: Replacement,
-): unknown {
-  const { resourceVersion, annotations = {} } = metadata
+): readonly unknown[] {
   const blocks = spec.machines ?? []
   const block = blocks.find((each) => hasAddress(each, address))
-  const known = annotations[deadAsk]?.split(',') ?? []
-  const asked = isDead
-    ? { annotations: { [deadAsk]: [...new Set([...known, address])].join(',') } }
-    : {}
   const left = blocks.flatMap((each) => (each === block ? without(each, address) : [each]))
   const machines =
     block === undefined || replacement === undefined
       ? left
       : [...left, replaced(block, replacement)]
-  return {
-    metadata: { resourceVersion, ...asked },
-    ...(block === undefined ? {} : { spec: { machines } }),
-  }
+  return [
+    ...(isDead ? deadSteps(metadata.annotations, address) : []),
+    ...(block === undefined ? [] : changed('/spec/machines', blocks, machines)),
+  ]
 }
 
 const deadAsk = 'hub.skerry.io/dead'
+
+function deadSteps(annotations: EdgeClusterObject['metadata']['annotations'], address: string) {
+  const known = annotations?.[deadAsk]
+  const value = [...new Set([...(known?.split(',') ?? []), address])].join(',')
+  if (annotations === undefined) {
+    return [{ op: 'add', path: '/metadata/annotations', value: { [deadAsk]: value } }]
+  }
+  const path = `/metadata/annotations/${deadAsk.replace('/', '~1')}`
+  return known === undefined ? [{ op: 'add', path, value }] : changed(path, known, value)
+}
+
+const changed = (path: string, before: unknown, value: unknown) => [
+  { op: 'test', path, value: before },
+  { op: 'replace', path, value },
+]
 
 function hasAddress({ addresses }: EdgeBlock, address: string): boolean {
   return addresses.some((text) => expandAddresses(text).includes(address))

@@ -33,7 +33,7 @@ export function LeaveButtons({ edge, machine }: LeaveButtonsProps) {
   const path = objectPath(undefined, { ...edgeClusters, namespace, name })
   const send = async (replacement?: Replacement): Promise<void> => {
     const body = removalPatch(edge, { address, isDead }, replacement)
-    await askHub(path, { method: 'PATCH', body, contentType: 'application/merge-patch+json' })
+    await askHub(path, { method: 'PATCH', body, contentType: 'application/json-patch+json' })
   }
   const dead = isDead ? ' --dead' : ''
   const place = `${dead}${placeWords(edge)}`
