@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { freemem, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { promisify } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { TestRequest } from '../cmd/commands/developer-commands.ts'
 import type { ProgramUser } from '../roles/up/programs-table.ts'
@@ -119,11 +120,20 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
     await rm(directory, { recursive: true, force: true })
   }
   const { waiting, others } = orderStories(files.filter(isEndToEnd))
+  if (waiting.length + others.length === 0) return
+  const environment = { SKERRY_TEST_PROGRAM: await buildProgram() }
   const tookMs = await Promise.all([
-    runGroup(waiting, { concurrency: 1, totals }),
-    runGroup(others, { concurrency: 3, totals }),
+    runGroup(waiting, { concurrency: 1, totals, environment }),
+    runGroup(others, { concurrency: 3, totals, environment }),
   ])
   printSlowest(new Map(tookMs.flatMap((took) => [...took])))
+}
+
+/** Has the launcher build the bundle if it is older than the sources, and returns its entry. */
+async function buildProgram(): Promise<string> {
+  const { stderr } = await promisify(execFile)(join(root, 'skerry'), ['--version'])
+  if (stderr !== '') throw new Error(`Cannot build the program: ${stderr}`)
+  return join(root, 'node_modules', '.cache', 'bundle', 'skerry.mjs')
 }
 
 /**
@@ -156,16 +166,17 @@ interface GroupRun {
   readonly names?: ReadonlyMap<string, string>
   /** The parent of the files' temporary directories; if omitted, the system's. */
   readonly temporary?: string
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Runs `files`, and returns the milliseconds that each took, by its name. */
 async function runGroup(
   files: readonly string[],
-  { concurrency, totals, names, temporary = tmpdir() }: GroupRun,
+  { concurrency, totals, names, temporary = tmpdir(), environment = {} }: GroupRun,
 ): Promise<ReadonlyMap<string, number>> {
   const tookMs = new Map<string, number>()
   if (files.length === 0) return tookMs
-  const env = { ...process.env, TMPDIR: temporary, SKERRY_TEST_KEPT: tmpdir() }
+  const env = { ...process.env, ...environment, TMPDIR: temporary, SKERRY_TEST_KEPT: tmpdir() }
   const stream = run({ files: [...files], concurrency, timeout: fileMsMax, env })
   const skipped: string[] = []
   stream.on('test:pass', ({ name, skip }) => {

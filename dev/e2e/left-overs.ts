@@ -13,7 +13,11 @@ while read -r _ point _; do echo "mount $point"; done < /proc/mounts
 ip -o link | while read -r _ name _; do echo "link \${name%%[@:]*}"; done
 ip route | while read -r route; do echo "route $route"; done
 nft list tables
-for each in /proc/[0-9]*; do [ ! -e "$each/exe" ] || echo "program $(readlink "$each/exe")"; done
+for each in /proc/[0-9]*; do
+  [ -e "$each/exe" ] || continue
+  program=$(readlink "$each/exe") || continue # It has just ended.
+  echo "program $program"
+done
 `
 
 /** Returns what a machine has, sorted: two lists are equal if nothing was left behind. */
