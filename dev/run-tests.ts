@@ -115,7 +115,9 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
     const groups = groupTests(small, root)
     const paths = groups.map((group, index) => writeGroup(group, directory, index))
     const names = new Map(paths.map((path, index) => [path, groups[index]?.name ?? path]))
-    printSlowest(await runGroup(paths, { concurrency: 4, totals, names, temporary: directory }))
+    const execArgv = [youngGeneration]
+    const plan = { concurrency: 4, totals, names, temporary: directory, execArgv }
+    printSlowest(await runGroup(paths, plan))
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -128,6 +130,9 @@ async function runTestFiles(files: readonly string[], totals: Totals): Promise<v
   ])
   printSlowest(new Map(tookMs.flatMap((took) => [...took])))
 }
+
+/** MiB for new objects: starting and stopping servers takes a tenth less of the processor than with the default of 16. */
+const youngGeneration = '--max-semi-space-size=32'
 
 /** Has the launcher build the bundle if it is older than the sources, and returns its entry. */
 async function buildProgram(): Promise<string> {
@@ -167,17 +172,18 @@ interface GroupRun {
   /** The parent of the files' temporary directories; if omitted, the system's. */
   readonly temporary?: string
   readonly environment?: Readonly<Record<string, string>>
+  readonly execArgv?: readonly string[]
 }
 
 /** Runs `files`, and returns the milliseconds that each took, by its name. */
 async function runGroup(
   files: readonly string[],
-  { concurrency, totals, names, temporary = tmpdir(), environment = {} }: GroupRun,
+  { concurrency, totals, names, temporary = tmpdir(), environment = {}, execArgv = [] }: GroupRun,
 ): Promise<ReadonlyMap<string, number>> {
   const tookMs = new Map<string, number>()
   if (files.length === 0) return tookMs
   const env = { ...process.env, ...environment, TMPDIR: temporary, SKERRY_TEST_KEPT: tmpdir() }
-  const stream = run({ files: [...files], concurrency, timeout: fileMsMax, env })
+  const stream = run({ files: [...files], concurrency, timeout: fileMsMax, env, execArgv })
   const skipped: string[] = []
   stream.on('test:pass', ({ name, skip }) => {
     if (skip !== undefined) skipped.push(`${name}: ${String(skip)}`)

@@ -467,7 +467,7 @@ test('an annotation pauses a job before the next machine, stays, and lets it go 
   const isConfirmed = async () =>
     (await scene.part('branch-1'))?.spec.confirmed?.includes('*') === true
   await scene.until(isConfirmed)
-  await scene.clock.advance(600_000)
+  await scene.clock.advance(120_000)
   const { metadata, status } = await scene.job()
   assert.deepEqual(metadata.annotations, { 'hub.skerry.io/pause': 'true' })
   assert.equal(status?.phase, 'Paused')
