@@ -10,6 +10,8 @@ import {
 import {
   createCluster,
   createHttpsTransport,
+  failsByDates,
+  readServerTime,
   resources,
   type HttpsTransportConfig,
 } from '@skerry/client'
@@ -20,6 +22,7 @@ import {
   readClusterInfo,
   type ClusterInfo,
 } from './cluster-info.ts'
+import { certificateLifetimes } from './limits-table.ts'
 
 export interface DiscoverOptions {
   /** `https://host:port`, as the operator gave it. */
@@ -87,6 +90,7 @@ async function readConfigMap(
     return await cluster.resource(resources.configMaps).get(clusterInfoKey, signal)
   } catch (cause) {
     if (signal.aborted) throw cause
+    if (failsByDates(cause)) throw await outOfDates(config, cause, deps, signal)
     const why = messageOf(cause)
     throw new ExpectedError(
       `Cannot join ${config.server}: cluster-info cannot be read: ${why}`,
@@ -94,6 +98,30 @@ async function readConfigMap(
       { cause },
     )
   }
+}
+
+/** A clock that is years off is the usual reason, and the dates of a certificate do not say so. */
+async function outOfDates(
+  config: HttpsTransportConfig,
+  cause: unknown,
+  { clock }: DiscoverDeps,
+  signal: AbortSignal,
+): Promise<ExpectedError> {
+  const { server } = config
+  const theirMs = await readServerTime(config, { clock }, signal).catch(() => undefined)
+  signal.throwIfAborted()
+  const ownMs = clock.now()
+  const here = `this machine's clock shows ${new Date(ownMs).toISOString()}`
+  const there = theirMs === undefined ? '' : `, and the server's ${new Date(theirMs).toISOString()}`
+  const isAgreed = theirMs !== undefined && Math.abs(ownMs - theirMs) < certificateLifetimes.skewMs
+  const advice = isAgreed
+    ? 'renew it there with "skerry certificates renew"'
+    : 'set the clock that is wrong, and join again'
+  return new ExpectedError(
+    `Cannot join ${server}: its certificate is not valid now: ${here}${there}; ${advice}`,
+    exitCodes.unreachable,
+    { cause },
+  )
 }
 
 function unknownToken({ server, token, tokenCommand = siteTokenCommand }: DiscoverOptions) {

@@ -3,7 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { linkedSignal, seededRandom, silentLogger, systemClock, systemRandom } from '@skerry/base'
+import {
+  linkedSignal,
+  seededRandom,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Clock,
+} from '@skerry/base'
 import { createDefaultAccess, ensureBootstrapObjects } from '@skerry/apiserver'
 import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import {
@@ -33,7 +40,7 @@ const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 const dayMs = 86_400_000
 
 /** Starts a server that knows a token, and controllers that sign requests made with it. */
-async function startSite() {
+async function startSite(clock: Clock = systemClock) {
   await using stack = new AsyncDisposableStack()
   const { privateKeyPem } = await generateKeyPair()
   const serviceAccounts = { issuer: 'https://iss', signingKeyPem: privateKeyPem }
@@ -41,6 +48,7 @@ async function startSite() {
     await startTestApiServer({
       access: createDefaultAccess({ serviceAccounts }, deps),
       namespaces: [],
+      clock,
     }),
   )
   await ensureBootstrapObjects(server.objects)
@@ -210,6 +218,25 @@ test('a server that is not the pinned one, or does not know the token, is refuse
   await assert.rejects(discoverCluster({ server: nowhere, token, authorityHashes }, deps, signal), {
     exitCode: 9,
   })
+})
+
+test('the error of a machine that cannot join because of its clock names both clocks', async () => {
+  const yearsMs = 5 * 365 * dayMs
+  // For the TLS of this process, the certificates of this server begin in five years.
+  await using site = await startSite({ ...systemClock, now: () => Date.now() + yearsMs })
+  const { token, info, signal } = site
+  const authorityHashes = [spkiHash(info.authorityPem)]
+  const join = (clock: Clock) =>
+    discoverCluster({ server: info.server, token, authorityHashes }, { ...deps, clock }, signal)
+  const behind = { ...systemClock, now: () => Date.now() - yearsMs }
+  const [here, there] = [behind.now(), Date.now()].map((ms) => new Date(ms).getUTCFullYear())
+  await assert.rejects(join(behind), {
+    message: new RegExp(
+      `^Cannot join ${info.server}: its certificate is not valid now: this machine's clock shows ${here}-\\S+Z, and the server's ${there}-\\S+Z; set the clock that is wrong`,
+    ),
+    exitCode: 9,
+  })
+  await assert.rejects(join(systemClock), { message: /; renew it there with "skerry certificates/ })
 })
 
 test('a machine that has nothing learns what it needs', async () => {

@@ -115,6 +115,13 @@ export const clientBounds = Object.freeze({
   oidcIssuer: Object.freeze({
     textMax: 1_000,
   }),
+  serverTime: Object.freeze({
+    /** The time for the answer that shows a server's clock, in milliseconds. */
+    answerMs: 20_000,
+    bodyBytesMax: 65_536,
+    /** The depth of causes that are looked through. */
+    causesMax: 8,
+  }),
   httpConnection: Object.freeze({
     /** Above this the server must wait. */
     readableHighWaterMark: 65_536,

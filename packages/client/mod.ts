@@ -14,6 +14,7 @@ export {
   type HttpsTransportConfig,
 } from './https-transport.ts'
 export { serverCertificateEnd } from './server-certificate.ts'
+export { failsByDates, readServerTime } from './server-time.ts'
 export { ApiServers } from './api-servers.ts'
 export { openByWay, type ServerWay } from './connecting-agent.ts'
 export { BadAnswerError, type AnswerHeaders } from './http1/answer-head.ts'

@@ -14,16 +14,6 @@ export const agentBounds = Object.freeze({
     /** The number of identities that may be requested at the same time. */
     openingMax: 16,
   }),
-  clockCheck: Object.freeze({
-    /**
-     * The largest harmless difference, because certificates begin five minutes before they are issued, in
-     * milliseconds.
-     */
-    differenceMsMax: 300_000,
-    /** An agent tries every few seconds; its clock need not be looked at as often. */
-    lookMs: 60_000,
-    answerMsMax: 10_000,
-  }),
   karmadaIdentities: Object.freeze({
     /** A token that has run out is not tried again with each request; another one is found within this. */
     retryMs: 15_000,

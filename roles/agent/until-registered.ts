@@ -5,8 +5,8 @@ import {
   exitCodes,
   sleepUnlessClockIsSet,
 } from '@skerry/base'
+import { createClockCheck } from '../runtime/clock-check.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
-import { createClockCheck } from './clock-check.ts'
 import { agentBounds } from './limits-table.ts'
 
 /** The hub may not be there yet: that is normal. A wrong token or hash is not, and ends the agent. */
@@ -16,7 +16,7 @@ export async function untilRegistered<T>(
   context: RoleContext,
 ): Promise<T> {
   const backoff = createBackoff(agentBounds.untilRegistered.retry, context.random)
-  const clockCheck = createClockCheck(hub, context)
+  const clockCheck = createClockCheck('hub', context)
   for (;;) {
     try {
       return await open()
@@ -30,7 +30,7 @@ export async function untilRegistered<T>(
         error,
         fields,
       })
-      await clockCheck.look(context.signal)
+      await clockCheck.look(hub, context.signal)
       await sleepUnlessClockIsSet(context.clock, waitMs, context.signal)
     }
   }

@@ -13,7 +13,6 @@ export const machineBounds = Object.freeze({
   }),
   askServer: Object.freeze({
     answerMs: 20_000,
-    bodyBytesMax: 65_536,
   }),
   fetchFile: Object.freeze({
     /** An end of a download without any progress, before the machine gives up. */

@@ -3,6 +3,7 @@ import type { EndpointSlice } from '@skerry/api'
 import { asError, hostAndPort, runAll, type Logger } from '@skerry/base'
 import { readFileIfPresent, writeFileDurably } from '@skerry/bootstrap'
 import { resources, type ApiServers, type ClusterClient } from '@skerry/client'
+import { createClockCheck } from './clock-check.ts'
 import { runtimeBounds } from './limits-table.ts'
 import type { RoleContext } from './role-context.ts'
 
@@ -21,6 +22,7 @@ export async function followApiServers(
   { clock, log }: Pick<RoleContext, 'clock' | 'log'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const clockCheck = createClockCheck('server', { clock, log })
   const learn = async (scope: AbortSignal): Promise<never> => {
     for (;;) {
       try {
@@ -34,6 +36,8 @@ export async function followApiServers(
       } catch (error) {
         scope.throwIfAborted()
         log.info('API servers not learned, trying again', { error: asError(error) })
+        await clockCheck.look(servers.current, scope)
+        scope.throwIfAborted()
       }
       await clock.sleep(lookMs, scope)
     }

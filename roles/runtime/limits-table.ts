@@ -1,5 +1,14 @@
 /** Bounds of roles/runtime that no caller sets, by the file that keeps them. */
 export const runtimeBounds = Object.freeze({
+  clockCheck: Object.freeze({
+    /**
+     * The largest harmless difference, because certificates begin five minutes before they are issued, in
+     * milliseconds.
+     */
+    differenceMsMax: 300_000,
+    /** An agent or a node tries every few seconds; its clock need not be looked at as often. */
+    lookMs: 60_000,
+  }),
   compileWhenBusy: Object.freeze({
     /** The time of the start, which takes all of a small processor for some seconds, once. */
     startingMs: 10_000,

@@ -90,9 +90,9 @@ for (const [name, offMs, words] of hubs) {
       await assert.rejects(dialing, /certificate (has expired|is not yet valid)/)
     }
     const { log, lines } = recording()
-    const check = createClockCheck(hub.url, { clock, log })
-    await check.look(never)
-    await check.look(never)
+    const check = createClockCheck('hub', { clock, log })
+    await check.look(hub.url, never)
+    await check.look(hub.url, never)
     assert.deepEqual(
       lines.map(([message, { difference }]) => [message, difference]),
       words === undefined ? [] : [['Clocks differ: set the one that is wrong', words]],
@@ -104,6 +104,7 @@ for (const [name, offMs, words] of hubs) {
 
 test('a hub that is away has no clock to differ from', async () => {
   const { log, lines } = recording()
-  await createClockCheck('https://127.0.0.1:1', { clock: simulatedClock(), log }).look(never)
+  const check = createClockCheck('hub', { clock: simulatedClock(), log })
+  await check.look('https://127.0.0.1:1', never)
   assert.deepEqual(lines, [])
 })
