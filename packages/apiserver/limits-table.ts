@@ -283,6 +283,10 @@ export const apiServerBounds = Object.freeze({
      */
     msForEach: 8,
   }),
+  health: Object.freeze({
+    /** The time of one check, after which it has failed; upstream's of etcd, in milliseconds. */
+    answerMs: 2_000,
+  }),
   httpServer: Object.freeze({
     /** The kernel may allow fewer. A thousand agents that connect at once must not have to retry. */
     backlogMax: 4_096,

@@ -121,6 +121,8 @@ export const storeBounds = Object.freeze({
     companionsMax: 120,
     /** Numbers are exact up to this bound; ids chosen by etcd would exceed it. */
     leaseIdMax: 2 ** 47,
+    /** The time for an answer when the user of the store stops, before the last calls fail. */
+    lastAnswerMs: 2_000,
   }),
   fileTurn: Object.freeze({
     /** The average interval at which a waiting process looks again. */

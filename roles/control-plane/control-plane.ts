@@ -25,13 +25,7 @@ import {
   type ClusterPkiOptions,
   type TimeFloor,
 } from '@skerry/bootstrap'
-import {
-  compactionDefaults,
-  runCompaction,
-  sqliteFault,
-  takeStoreLock,
-  type Store,
-} from '@skerry/store'
+import { compactionDefaults, runCompaction, sqliteFault, takeStoreLock } from '@skerry/store'
 import { codeOf } from '../runtime/data-directory.ts'
 import { isAddress, withoutBrackets } from '../runtime/host-addresses.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
@@ -183,7 +177,7 @@ function upkeepOf(
     files,
     keeper,
   }: {
-    store: Store
+    store: ControlPlaneStore
     server: ApiServer
     time: TimeFloor
     files: AccessFiles
@@ -198,6 +192,7 @@ function upkeepOf(
       (each) => runCompaction(store, compactionDefaults, context.clock, each),
       (each) => time.run(each),
       (each) => keeper.run(each),
+      async (each) => store.untilStopping?.(each),
     ])
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Task } from '@skerry/base'
 import { openSqliteStore, type Store } from '@skerry/store'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { showStoreMetrics } from '../runtime/store-metrics.ts'
@@ -7,6 +8,8 @@ import { isInEtcd, type StoreOptions } from './store-options.ts'
 /** A store that can be copied while it runs, or reports how else to back it up. */
 export interface ControlPlaneStore extends Store {
   backup(targetPath: string): Promise<{ bytes: number; revision: number }>
+  /** Waits for the signal, and then ends the waits for a store that is gone. If omitted, nobody waits for it. */
+  untilStopping?: Task
 }
 
 export async function openStore(

@@ -9,7 +9,7 @@ import {
   apiVersions,
 } from '@skerry/discovery'
 import { StatusError, type Kind } from '@skerry/api'
-import type { Metrics } from '@skerry/base'
+import type { Clock, Metrics } from '@skerry/base'
 import type { Aggregation } from '../aggregation/aggregation.ts'
 import { mergeAggregated, mergeGroups } from '../aggregation/merge-discovery.ts'
 import {
@@ -33,6 +33,7 @@ export interface PathDeps {
   readonly kinds: ServedKinds
   readonly metrics: Metrics
   readonly health: HealthChecks
+  readonly clock: Clock
   readonly openApi: OpenApiHandler
   /** The fields of GET /version. */
   readonly version: Readonly<Record<string, string>>
@@ -59,7 +60,11 @@ export async function servePath(call: AuthorizedRequest, deps: PathDeps): Promis
     case 'healthz':
     case 'livez':
     case 'readyz':
-      return healthAnswer(parts, info.query, deps.health)
+      return healthAnswer(parts, deps.health, {
+        query: info.query,
+        clock: deps.clock,
+        signal: call.request.signal,
+      })
     case 'version':
       return shaped(call, deps.version, jsonOffer)
     case 'metrics':

@@ -57,6 +57,7 @@ export function createDispatcher(deps: DispatchDeps) {
   const paths: PathDeps = {
     aggregation,
     kinds: registry.kinds,
+    clock: registry.clock,
     metrics: deps.metrics,
     version: deps.version,
     address: deps.address,

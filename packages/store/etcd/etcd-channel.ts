@@ -11,7 +11,7 @@ import {
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js'
-import { grpcDeadline, unaryCall, type Clock } from '@skerry/base'
+import { grpcDeadline, unaryCall, unlessAborted, type Clock } from '@skerry/base'
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts'
 import { loadEtcdMethods, type EtcdMethodName } from './etcd-schema-table.ts'
 import { etcdCallDefaults, storeBounds } from '../limits-table.ts'
@@ -182,7 +182,7 @@ export class EtcdChannel implements Disposable {
     if (this.#isClosed) throw new StoreClosedError()
     signal.throwIfAborted()
     if (this.#current && isReady(this.#current)) return this.#current
-    const found = await this.#find()
+    const found = await unlessAborted(this.#find(), signal)
     if (this.#isClosed) throw new StoreClosedError()
     this.#current = found
     return found

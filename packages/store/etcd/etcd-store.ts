@@ -3,6 +3,8 @@ import {
   abortReason,
   ExpectedError,
   exitCodes,
+  whenAborted,
+  withTimeout,
   type Clock,
   type Logger,
   type Random,
@@ -47,7 +49,7 @@ export interface EtcdStoreDeps {
   readonly random?: Random
 }
 
-const { valueBytesMax, companionsMax, leaseIdMax } = storeBounds.etcdStore
+const { valueBytesMax, companionsMax, leaseIdMax, lastAnswerMs } = storeBounds.etcdStore
 
 /**
  * Opens the store of several servers: all state is in etcd (3.4 or newer), and each process has one
@@ -90,6 +92,7 @@ export class EtcdStore implements Store {
   #asking: Promise<unknown> = Promise.resolve()
   #nextRevision: Promise<number> | undefined
   #watchers = 0
+  #isClosed = false
 
   /** For openEtcdStore, which has connected to etcd. */
   constructor(parts: EtcdParts) {
@@ -206,6 +209,8 @@ export class EtcdStore implements Store {
     stream.on('error', () => undefined)
     // A member that was cut off answers nothing, and the lease would run out meanwhile.
     using _timer = clock.setTimer(etcdCallDefaults.callMs, () => channel.turnAwayFrom(stream))
+    const onAbort = (): void => stream.cancel()
+    this.#scope.signal.addEventListener('abort', onAbort, { once: true })
     try {
       stream.write({ id: leaseId })
       for await (const message of stream) {
@@ -220,6 +225,7 @@ export class EtcdStore implements Store {
       const options = { cause: error, isSent: true }
       throw new StoreUnavailableError('Cannot reach etcd: LeaseKeepAlive failed', options)
     } finally {
+      this.#scope.signal.removeEventListener('abort', onAbort)
       stream.cancel()
     }
     throw new LeaseNotFoundError(leaseId)
@@ -239,8 +245,28 @@ export class EtcdStore implements Store {
     return saveEtcdSnapshot(channel, targetPath, { clock, signal: this.#scope.signal })
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /**
+   * Waits for the signal, by which the user of the store begins to stop, and then asks etcd once. If that answers, the
+   * last calls are as any others. If not, they fail at once from then on, so that nobody waits for an etcd that is gone.
+   */
+  async untilStopping(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => whenAborted(signal, resolve))
     if (this.#scope.signal.aborted) return
+    const { clock, channel, keys } = this.#parts
+    const message = `no answer in ${lastAnswerMs} ms`
+    try {
+      await withTimeout({ ms: lastAnswerMs, message, clock }, this.#scope.signal, (scope) =>
+        channel.write('Range', newestOf(keys), scope),
+      )
+    } catch (cause) {
+      const text = 'Cannot reach etcd: it did not answer when this process began to stop'
+      this.#scope.abort(new StoreUnavailableError(text, { cause, isSent: true }))
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
     const closed = new StoreClosedError()
     this.#scope.abort(closed)
     this.#parts.feed.close(closed)
@@ -366,7 +392,7 @@ export class EtcdStore implements Store {
   }
 
   #assertOpen(): void {
-    if (this.#scope.signal.aborted) throw new StoreClosedError()
+    if (this.#scope.signal.aborted) throw abortReason(this.#scope.signal)
   }
 }
 
@@ -378,9 +404,12 @@ async function askRevision(
   { keys, channel }: Pick<EtcdWatchDeps, 'keys' | 'channel'>,
   signal: AbortSignal,
 ): Promise<number> {
-  const request = { key: keys.keyOf('/'), countOnly: true }
-  const { header } = await channel.read<{ header: WireHeader }>('Range', request, signal)
+  const { header } = await channel.read<{ header: WireHeader }>('Range', newestOf(keys), signal)
   return header.revision
+}
+
+function newestOf(keys: EtcdKeys): object {
+  return { key: keys.keyOf('/'), countOnly: true }
 }
 
 function refusalOf({ leaseId = 0 }: Write, error: EtcdError): Error {

@@ -10,10 +10,11 @@ import {
   exitCodes,
   seededRandom,
   silentLogger,
+  unlessAborted,
   type ExpectedError,
   type Logger,
 } from '@skerry/base'
-import { parseKubeconfig, resources } from '@skerry/client'
+import { parseKubeconfig, readBody, resources } from '@skerry/client'
 import { startTestEtcd, until, whyNoEtcd, type TestEtcd } from '@skerry/testing'
 import { siteKubeconfig } from '../../client/kubeconfig/site-kubeconfig.ts'
 import { startTestMaster, type TestMaster } from '../../../testing/scenes/test-masters.ts'
@@ -311,3 +312,22 @@ test(
     })
   },
 )
+
+test('a master whose etcd is gone says so, and stops, within seconds', { skip }, async () => {
+  await using stack = new AsyncDisposableStack()
+  const etcd = stack.use(await startTestEtcd())
+  const options = { etcd, leads: true, advertiseAddress: '192.0.2.1' }
+  const master = stack.use(await startTestMaster(options))
+  const leases = master.cluster.resource(resources.leases)
+  const key = { namespace: 'kube-system', name: 'kube-controller-manager' }
+  await until(async () => (await leases.get(key, soon()).catch(() => undefined)) !== undefined)
+  await etcd.kill()
+  // etcd is looked for during ten seconds, by one request after the other.
+  for (let asked = 0; asked < 2; asked += 1) {
+    const request = { method: 'GET', path: '/readyz', headers: {} } as const
+    const { status, body } = await master.transport.send(request, AbortSignal.timeout(6_000))
+    assert.match((await readBody(body)).toString(), /^\[-\]store failed/m)
+    assert.equal(status, 500)
+  }
+  await unlessAborted(Promise.resolve(master[Symbol.asyncDispose]()), AbortSignal.timeout(8_000))
+})
