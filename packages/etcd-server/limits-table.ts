@@ -146,6 +146,24 @@ export const etcdServerBounds = Object.freeze({
     /** The number of changes that are hashed between two turns of the event loop. */
     sliceRows: 500,
   }),
+  engineTransaction: Object.freeze({
+    /** The number of keys that a delete reads at once, without their values. */
+    deletedAtOnceMax: 1_000,
+    /** A larger value that a put supersedes is read again if a watch wants it. */
+    keptBytesMax: 65_536,
+  }),
+  txnChecks: Object.freeze({
+    /** The number of compares and operations of a transaction with all nested ones. */
+    stepsMax: 10_000,
+  }),
+  txnBudget: Object.freeze({
+    /** The time of a transaction, in which nobody else is served. */
+    turnMs: 2_000,
+    /** The size of what it reads. */
+    bytesMax: 67_108_864,
+    /** The memory of an entry in addition to its key and value. */
+    keyValueBytes: 256,
+  }),
   kvService: Object.freeze({
     /** The bytes that etcd adds to a request before it compares its size. */
     envelopeBytes: 18,

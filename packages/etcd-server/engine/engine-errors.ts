@@ -43,6 +43,11 @@ export class NoSpaceError extends Error {
   }
 }
 
+/** Reports a transaction that would keep everybody waiting, or that reads more than the server would hold in memory. */
+export class TransactionTooLargeError extends Error {
+  override name = 'TransactionTooLargeError'
+}
+
 /** Reports an answer that is larger than the server would hold in memory. */
 export class AnswerTooLargeError extends Error {
   override name = 'AnswerTooLargeError'

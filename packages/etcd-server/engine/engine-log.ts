@@ -7,6 +7,12 @@ import { noBytes, type EngineEvent, type KeyValue } from './key-value.ts'
 type Statement = ReturnType<Database['prepare']>
 type Row = Readonly<Record<string, unknown>>
 
+/** A key with the place of its newest row. */
+export interface StoredKey {
+  readonly key: Uint8Array
+  readonly position: number
+}
+
 /** An entry with the place of its row. */
 export interface StoredKeyValue {
   readonly kv: KeyValue
@@ -27,6 +33,8 @@ export interface HistoryOptions {
   readonly from: number
   readonly to: number
   readonly bytesMax: number
+  /** True if the entries before are wanted, too, and count. */
+  readonly hasPrevious: boolean
 }
 
 /** The newest row per key at a revision, in key order and from the index alone, without deleted keys. */
@@ -40,6 +48,9 @@ const sql = Object.freeze({
   newestRevision: 'SELECT max(revision) AS revision FROM log',
   head: `SELECT * FROM log WHERE key = ? AND revision <= ?
     ORDER BY revision DESC, sub DESC LIMIT 1`,
+  place: `SELECT position, version FROM log INDEXED BY log_key WHERE key = ? AND revision <= ?
+    ORDER BY revision DESC, sub DESC LIMIT 1`,
+  places: newestPerKey,
   // CROSS JOIN keeps the order of the two; otherwise SQLite may sort all rows before it takes the first.
   page: `SELECT log.* FROM (${newestPerKey}) AS newest
     CROSS JOIN log ON log.position = newest.position ORDER BY newest.key`,
@@ -48,7 +59,6 @@ const sql = Object.freeze({
   history: `SELECT * FROM log INDEXED BY log_revision
     WHERE revision >= :from AND revision <= :to AND key >= :first AND (:until IS NULL OR key < :until)
     ORDER BY revision, sub`,
-  byPosition: 'SELECT * FROM log WHERE position = ?',
   // Deletes of the compacted revision itself stay, so that a watch from it sees them.
   scrub: `DELETE FROM log WHERE position IN (
       SELECT before.position FROM log AS now CROSS JOIN log AS before ON before.position = now.previous
@@ -82,8 +92,21 @@ export class EngineLog {
     return this.#stored(row)
   }
 
-  page(options: PageOptions): KeyValue[] {
-    return this.slice({ ...options, bytesMax: Infinity }).kvs
+  /** Returns where the newest entry of a key is; its value is not touched. */
+  place(key: Uint8Array, revision: number): number | undefined {
+    const row = this.#statements.place.get(key, revision)
+    return row === undefined || row['version'] === 0 ? undefined : Number(row['position'])
+  }
+
+  /** Returns the keys of a range and where their entries are, at most `limit`; their values are not touched. */
+  places({ range, revision, after, limit }: PageOptions): StoredKey[] {
+    const { from, until = null } = range
+    const asked = { from, until, after: after ?? null, revision, limit }
+    return this.#statements.places
+      .all(asked)
+      .flatMap(({ key, position }) =>
+        key instanceof Uint8Array ? [{ key, position: Number(position) }] : [],
+      )
   }
 
   /** Returns entries up to `limit`, or until they have `bytesMax`; `isLast` if nothing of the range is left. */
@@ -115,10 +138,16 @@ export class EngineLog {
     return { count: Number(row?.['count'] ?? 0), last: last instanceof Uint8Array ? last : noBytes }
   }
 
-  /** Returns the entry that a watch shows as the previous one: a revision may change one key several times. */
-  beforeRevision(superseded: KeyValue | undefined, revision: number): KeyValue | undefined {
-    if (superseded === undefined || superseded.modRevision < revision) return superseded
-    return this.head(superseded.key, revision - 1)?.kv
+  /**
+   * Returns a function that reads, once, the entry that a watch shows as the one before a revision. A damaged one is
+   * reported and not shown.
+   */
+  before(key: Uint8Array, revision: number): () => KeyValue | undefined {
+    let found: { kv: KeyValue | undefined } | undefined
+    return () => {
+      found ??= { kv: this.#intactBefore(key, revision) }
+      return found.kv
+    }
   }
 
   append(row: LogRow): void {
@@ -137,7 +166,7 @@ export class EngineLog {
   }
 
   /** Returns events of whole revisions in order, and the revision reached; stops once they have `bytesMax`. */
-  history({ range, from, to, bytesMax }: HistoryOptions): {
+  history({ range, from, to, bytesMax, hasPrevious }: HistoryOptions): {
     events: EngineEvent[]
     revision: number
   } {
@@ -152,7 +181,8 @@ export class EngineLog {
       }
       const event = this.#eventOf(row)
       events.push(event)
-      bytes += event.kv.value.length + event.kv.key.length + (event.previous?.value.length ?? 0)
+      const before = hasPrevious ? event.previous() : undefined
+      bytes += event.kv.value.length + event.kv.key.length + (before?.value.length ?? 0)
     }
     return { events, revision: to }
   }
@@ -196,9 +226,16 @@ export class EngineLog {
 
   #eventOf(row: Row): EngineEvent {
     const { kv } = this.#stored(row)
-    const before = this.#statements.byPosition.get(Number(row['previous']))
-    const superseded = before && this.#stored(before).kv
-    const previous = this.beforeRevision(superseded, kv.modRevision)
-    return { type: kv.version === 0 ? 'delete' : 'put', kv, previous }
+    const type = kv.version === 0 ? 'delete' : 'put'
+    return { type, kv, previous: this.before(kv.key, kv.modRevision) }
+  }
+
+  #intactBefore(key: Uint8Array, revision: number): KeyValue | undefined {
+    try {
+      return this.head(key, revision - 1)?.kv
+    } catch {
+      // The change itself is durable by now, and must not look as if it had failed. Damage is reported.
+      return undefined
+    }
   }
 }

@@ -1,11 +1,20 @@
 import type { Transaction } from '@skerry/store'
 import { FutureRevisionError } from './engine-errors.ts'
-import type { EngineLog, StoredKeyValue } from './engine-log.ts'
+import type { EngineLog, StoredKey, StoredKeyValue } from './engine-log.ts'
 import type { KeyRange } from './key-range.ts'
 import { noBytes, type EngineEvent, type KeyValue } from './key-value.ts'
+import { etcdServerBounds } from '../limits-table.ts'
+
+const { deletedAtOnceMax, keptBytesMax } = etcdServerBounds.engineTransaction
 
 /** All keys of a range in one slice. */
 const allKeys = -1
+
+export interface ReadOptions {
+  readonly revision?: number
+  readonly limit: number
+  readonly bytesMax: number
+}
 
 export interface PutValue {
   readonly value: Uint8Array
@@ -14,7 +23,7 @@ export interface PutValue {
 
 /**
  * The changes of one request, which share one revision, and what they see: the newest entries, their own among them.
- * Check everything before the first change, because a request that fails later cannot be undone alone.
+ * Unless the request is undone alone, check everything before the first change.
  */
 export class EngineTransaction {
   readonly #log: EngineLog
@@ -37,15 +46,19 @@ export class EngineTransaction {
     return this.#log.head(key, this.#before + 1)
   }
 
-  /** Returns entries as of a revision; 0 stands for the newest. */
-  read(range: KeyRange, revision = 0): KeyValue[] {
-    if (revision > this.revision) throw new FutureRevisionError()
-    const at = revision === 0 ? this.#before + 1 : revision
-    if (range.isOneKey) {
-      const head = this.#log.head(range.from, at)
-      return head ? [head.kv] : []
-    }
-    return this.#log.page({ range, revision: at, limit: allKeys })
+  /** Returns entries as of a revision, at most `limit`, or until they have `bytesMax`; 0 stands for the newest. */
+  read(range: KeyRange, { revision = 0, limit, bytesMax }: ReadOptions): KeyValue[] {
+    const at = this.#readable(revision)
+    if (!range.isOneKey) return this.#log.slice({ range, revision: at, limit, bytesMax }).kvs
+    const head = this.#log.head(range.from, at)
+    return head ? [head.kv] : []
+  }
+
+  /** Counts the keys of a range after `after` as of a revision; 0 stands for the newest. */
+  count(range: KeyRange, revision = 0, after?: Uint8Array): number {
+    const at = this.#readable(revision)
+    if (range.isOneKey) return this.#log.place(range.from, at) === undefined ? 0 : 1
+    return this.#log.count({ range, revision: at, after, limit: allKeys }).count
   }
 
   /** Returns the entry that the put supersedes. */
@@ -60,33 +73,53 @@ export class EngineTransaction {
       version: (known?.kv.version ?? 0) + 1,
       lease,
     }
-    this.#append(kv, known)
-    const previous = this.#log.beforeRevision(known?.kv, revision)
-    this.#group.events.push({ type: 'put', kv, previous })
+    this.#append(kv, known?.position)
+    this.#group.events.push({ type: 'put', kv, previous: this.#previousOf(kv, known?.kv) })
     return known?.kv
   }
 
-  /** Returns the deleted entries. */
-  delete(range: KeyRange): KeyValue[] {
-    const deleted = this.read(range)
-    for (const kv of deleted) this.#deleteOne(kv.key)
-    return deleted
+  /** Returns the number of deleted entries. Their values are not read, so that damaged ones can be deleted, too. */
+  delete(range: KeyRange): number {
+    if (range.isOneKey) {
+      const position = this.#log.place(range.from, this.#before + 1)
+      return position === undefined ? 0 : this.#deleteAll([{ key: range.from, position }])
+    }
+    let deleted = 0
+    for (let after: Uint8Array | undefined; ;) {
+      const page = { range, revision: this.#before + 1, after, limit: deletedAtOnceMax }
+      const places = this.#log.places(page)
+      deleted += this.#deleteAll(places)
+      if (places.length < deletedAtOnceMax) return deleted
+      after = places.at(-1)?.key
+    }
   }
 
-  #deleteOne(key: Uint8Array): void {
-    const known = this.head(key)
-    if (known === undefined) return
+  #deleteAll(places: readonly StoredKey[]): number {
     const modRevision = this.#before + 1
-    const gone = { createRevision: 0, version: 0, lease: 0n, value: noBytes }
-    const kv: KeyValue = { key, modRevision, ...gone }
-    this.#append(kv, known)
-    const previous = this.#log.beforeRevision(known.kv, modRevision)
-    this.#group.events.push({ type: 'delete', kv, previous })
+    for (const { key, position } of places) {
+      const gone = { createRevision: 0, version: 0, lease: 0n, value: noBytes }
+      const kv: KeyValue = { key, modRevision, ...gone }
+      this.#append(kv, position)
+      const previous = this.#log.before(key, modRevision)
+      this.#group.events.push({ type: 'delete', kv, previous })
+    }
+    return places.length
   }
 
-  #append(kv: KeyValue, known: StoredKeyValue | undefined): void {
+  /** Small entries are at hand, and most watches want them. */
+  #previousOf({ key, modRevision }: KeyValue, known?: KeyValue): EngineEvent['previous'] {
+    if (known === undefined) return () => undefined
+    const isAtHand = known.modRevision < modRevision && known.value.length <= keptBytesMax
+    return isAtHand ? () => known : this.#log.before(key, modRevision)
+  }
+
+  #readable(revision: number): number {
+    if (revision > this.revision) throw new FutureRevisionError()
+    return revision === 0 ? this.#before + 1 : revision
+  }
+
+  #append(kv: KeyValue, previous = 0): void {
     const { key, value, createRevision, modRevision: revision, version, lease } = kv
-    const previous = known?.position ?? 0
     const sub = this.#sub
     this.#log.append({ key, revision, sub, createRevision, version, previous, lease, value })
     this.#sub += 1

@@ -43,6 +43,15 @@ export interface EtcdEngineOptions {
   readonly hasReserve?: boolean
 }
 
+export interface RequestSize {
+  /** The number of bytes that the request adds to its group. */
+  readonly bytes: number
+  /** Default: false. */
+  readonly isShrinking?: boolean
+  /** True if it may throw after its first change. Default: false. */
+  readonly mayFail?: boolean
+}
+
 export interface EtcdEngineDeps {
   readonly clock: Clock
   readonly log: Logger
@@ -145,20 +154,21 @@ export class EtcdEngine implements AsyncDisposable {
   }
 
   /**
-   * Runs `change` in a transaction of its own revision; resolves when it is durable. It may throw only before its
-   * first change. Only changes that shrink the store are accepted while it is out of space.
+   * Runs `change` in a transaction of its own revision; resolves when it is durable. Unless it `mayFail`, it may throw
+   * only before its first change. Only changes that shrink the store are accepted while it is out of space.
    */
   async transact<T>(
-    { bytes, isShrinking = false }: { bytes: number; isShrinking?: boolean },
+    { bytes, isShrinking = false, mayFail = false }: RequestSize,
     change: (transaction: EngineTransaction) => T,
   ): Promise<T> {
     this.#assertOpen()
     if (this.#isOutOfSpace && !isShrinking) throw new NoSpaceError()
     try {
       const size = { bytes, mayUseReserve: isShrinking }
-      return await this.#commits.submit(size, (group) =>
-        change(new EngineTransaction(this.log, group)),
-      )
+      return await this.#commits.submit(size, (group) => {
+        const run = (): T => change(new EngineTransaction(this.log, group))
+        return mayFail ? this.#undone(group, run) : run()
+      })
     } catch (error) {
       if (!(error instanceof StoreFullError)) throw error
       await this.setOutOfSpace(true)
@@ -176,14 +186,18 @@ export class EtcdEngine implements AsyncDisposable {
   }
 
   /** Returns events from a revision on, in whole revisions up to the returned one. Throws if that is compacted. */
-  history(range: KeyRange, from: number): { events: EngineEvent[]; revision: number } {
+  history(
+    range: KeyRange,
+    from: number,
+    { hasPrevious }: { hasPrevious: boolean },
+  ): { events: EngineEvent[]; revision: number } {
     this.#assertOpen()
     if (from < this.#compacted) throw new CompactedRevisionError()
     // A long quiet history is read in slices, too.
     const to = this.log.sliceEnd(from - 1, limits.historyRows, this.#revision)
-    const slice = this.log.history({ range, from, to, bytesMax: historyBytesMax })
+    const slice = this.log.history({ range, from, to, bytesMax: historyBytesMax, hasPrevious })
     const events = slice.events.map((event) =>
-      event.kv.modRevision - 1 < this.#compacted ? { ...event, previous: undefined } : event,
+      event.kv.modRevision - 1 < this.#compacted ? { ...event, previous: () => undefined } : event,
     )
     return { events, revision: slice.revision }
   }
@@ -314,6 +328,24 @@ export class EtcdEngine implements AsyncDisposable {
     this.counts.deletes += deletes
     this.counts.puts += events.length - deletes
     if (events.length > 0) this.#watchers.publish(events, revision)
+  }
+
+  /** Undoes the changes of one request if it fails, and leaves those of the others in its group. */
+  #undone<T>(group: Transaction<EngineEvent>, run: () => T): T {
+    const { revision, events } = group
+    const before = events.length
+    this.#database.exec('SAVEPOINT request')
+    try {
+      const result = run()
+      this.#database.exec('RELEASE request')
+      return result
+    } catch (error) {
+      // SQLite rolls the whole group back by itself after some faults (disk full, I/O error).
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK TO request; RELEASE request')
+      group.revision = revision
+      events.length = before
+      throw error
+    }
   }
 
   #timed<T>(commit: () => T): T {

@@ -16,8 +16,11 @@ export interface EngineEvent {
   readonly type: 'put' | 'delete'
   /** For a delete, the key and its modRevision alone. */
   readonly kv: KeyValue
-  /** The entry before it. If omitted, there was none, or it is compacted. */
-  readonly previous?: KeyValue | undefined
+  /**
+   * Returns the entry before it, or undefined if there was none, or it is compacted. It is read when the first watcher
+   * wants it: the values of all keys that one request deletes might not fit into memory.
+   */
+  readonly previous: () => KeyValue | undefined
 }
 
 export const noBytes = new Uint8Array(0)

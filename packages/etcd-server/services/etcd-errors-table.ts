@@ -8,6 +8,7 @@ import {
   NoKeyError,
   NoLeaseError,
   NoSpaceError,
+  TransactionTooLargeError,
 } from '../engine/engine-errors.ts'
 import { GrpcError, type GrpcCode } from '../grpc/grpc-error.ts'
 
@@ -80,6 +81,7 @@ const ofEngine: readonly (readonly [ErrorClass, keyof typeof etcdErrors])[] = Ob
 const withOwnText: readonly (readonly [ErrorClass, GrpcCode])[] = Object.freeze([
   [DamagedValueError, 'dataLoss'],
   [AnswerTooLargeError, 'resourceExhausted'],
+  [TransactionTooLargeError, 'resourceExhausted'],
 ])
 
 /** Puts the engine's and the store's errors into etcd's words. Returns undefined for other errors. */

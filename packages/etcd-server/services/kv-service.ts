@@ -11,8 +11,9 @@ import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { EngineTransaction } from '../engine/engine-transaction.ts'
 import { inParts, rangeAt } from './range-answer.ts'
 import { rangeStream } from './range-stream.ts'
-import { checkPutNow, deleteNow, hasPut, isReadOnly, putNow, runTxn } from './run-txn.ts'
+import { checkPutNow, deleteNow, hasPut, isReadOnly, mayFail, putNow, runTxn } from './run-txn.ts'
 import { headerOf, rightsOf, type ServiceContext } from './service-context.ts'
+import { TxnBudget } from './txn-budget.ts'
 import { checkDelete, checkPut, checkRange, checkTxn } from './txn-checks.ts'
 
 const { envelopeBytes } = etcdServerBounds.kvService
@@ -69,12 +70,12 @@ async function deleteRange(
   request: Message<'DeleteRangeRequest'>,
   call: CallContext,
 ): Promise<MessageDraft<'DeleteRangeResponse'>> {
-  const { engine } = context
+  const { engine, clock } = context
   checkDelete(request)
   rightsOf(context, call).checkDelete(request)
   checkSize(context, call)
   return engine.transact({ bytes: 0, isShrinking: true }, (transaction) => {
-    const body = deleteNow(request, transaction)
+    const body = deleteNow(request, transaction, new TxnBudget(clock))
     return { header: headerOf(engine, transaction.revision), ...body }
   })
 }
@@ -84,11 +85,12 @@ async function txn(
   request: Message<'TxnRequest'>,
   call: CallContext,
 ): Promise<MessageDraft<'TxnResponse'>> {
-  const { engine, limits } = context
+  const { engine, clock, limits } = context
   checkTxn(request, limits.txnOperationsMax)
   rightsOf(context, call).checkTxn(request)
   const answered = (transaction: EngineTransaction): MessageDraft<'TxnResponse'> => {
-    const answer = runTxn(request, transaction, engine)
+    const budget = new TxnBudget(clock)
+    const answer = runTxn(request, transaction, { engine, budget })
     return { ...answer, header: headerOf(engine, transaction.revision) }
   }
   if (isReadOnly(request)) {
@@ -96,7 +98,9 @@ async function txn(
     return answered(new EngineTransaction(engine.log, { revision, events: [], rows: [] }))
   }
   checkSize(context, call)
-  return engine.transact({ bytes: call.requestBytes, isShrinking: !hasPut(request) }, answered)
+  const isShrinking = !hasPut(request)
+  const size = { bytes: call.requestBytes, isShrinking, mayFail: mayFail(request) }
+  return engine.transact(size, answered)
 }
 
 async function compact(

@@ -6,6 +6,7 @@ import type { EtcdEngine } from '../engine/etcd-engine.ts'
 import { LargeAnswer } from '../grpc/grpc-call.ts'
 import { etcdServerBounds } from '../limits-table.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
+import type { TxnBudget } from './txn-budget.ts'
 
 const { sliceKeys, sliceBytes } = etcdServerBounds.readRange
 
@@ -57,12 +58,21 @@ export function inParts(
 }
 
 /** Answers inside a transaction, which sees its own changes. */
-export function rangeWithin(transaction: EngineTransaction, request: RangeRequest): RangeBody {
-  const kvs = transaction.read(
-    keyRange(request.key, request.rangeEnd),
-    Math.max(0, request.revision),
-  )
-  return shape(request, { kvs, count: kvs.length })
+export function rangeWithin(
+  transaction: EngineTransaction,
+  request: RangeRequest,
+  budget: TxnBudget,
+): RangeBody {
+  const range = keyRange(request.key, request.rangeEnd)
+  const revision = Math.max(0, request.revision)
+  if (request.countOnly) return { count: transaction.count(range, revision) }
+  const limit = isCutLate(request) || request.limit <= 0 ? Infinity : request.limit
+  const kvs = budget.read(transaction, range, { revision, limit })
+  const isWhole = range.isOneKey || kvs.length < limit
+  const rest = isWhole ? 0 : transaction.count(range, revision, kvs.at(-1)?.key)
+  const body = shape(request, { kvs, count: kvs.length + rest })
+  budget.keep(body.kvs ?? [])
+  return body
 }
 
 /** `kvs` are all entries of the range, or the first ones up to the limit if nothing else chooses among them. */

@@ -10,6 +10,7 @@ import { keyRange } from '../engine/key-range.ts'
 import { noBytes, type KeyValue } from '../engine/key-value.ts'
 import type { Message, MessageDraft } from '../wire/etcd-messages-table.ts'
 import { rangeWithin } from './range-answer.ts'
+import type { TxnBudget } from './txn-budget.ts'
 
 type TxnRequest = Message<'TxnRequest'>
 
@@ -40,23 +41,32 @@ export function hasPut({ success, failure }: TxnRequest): boolean {
   )
 }
 
-/** Decides by the state before any change, checks every step of the chosen branches, and then runs them in order. */
+/** Returns true if a step may fail after another one has changed something. */
+export function mayFail({ success, failure }: TxnRequest): boolean {
+  const isNested = [...success, ...failure].some(({ requestTxn }) => requestTxn !== undefined)
+  return isNested || success.length > 1 || failure.length > 1
+}
+
+/**
+ * Decides by the state before any change, checks every step of the chosen branches, and then runs them in order. It throws
+ * after its first change only if the request `mayFail`.
+ */
 export function runTxn(
   request: TxnRequest,
   transaction: EngineTransaction,
-  engine: EtcdEngine,
+  { engine, budget }: { readonly engine: EtcdEngine; readonly budget: TxnBudget },
 ): MessageDraft<'TxnResponse'> {
-  const plan = planOf(request, transaction)
+  const plan = planOf(request, transaction, budget)
   checkSteps(plan, transaction, engine)
-  return answerOf(plan, transaction)
+  return answerOf(plan, transaction, budget)
 }
 
-function planOf(request: TxnRequest, state: EngineTransaction): TxnPlan {
-  const succeeded = request.compare.every((each) => holds(each, state))
+function planOf(request: TxnRequest, state: EngineTransaction, budget: TxnBudget): TxnPlan {
+  const succeeded = request.compare.every((each) => holds(each, state, budget))
   const operations = succeeded ? request.success : request.failure
   const steps = operations.map((operation) => {
     const { requestTxn } = operation
-    return requestTxn ? { operation, nested: planOf(requestTxn, state) } : { operation }
+    return requestTxn ? { operation, nested: planOf(requestTxn, state, budget) } : { operation }
   })
   return { succeeded, steps }
 }
@@ -83,22 +93,29 @@ export function checkPutNow(
   if (isKept && transaction.head(request.key) === undefined) throw new NoKeyError()
 }
 
-function answerOf(plan: TxnPlan, transaction: EngineTransaction): MessageDraft<'TxnResponse'> {
+function answerOf(
+  plan: TxnPlan,
+  transaction: EngineTransaction,
+  budget: TxnBudget,
+): MessageDraft<'TxnResponse'> {
   const responses = plan.steps.map(({ operation, nested }): MessageDraft<'ResponseOp'> => {
     const { requestRange, requestPut, requestDeleteRange } = operation
     const header = (): MessageDraft<'ResponseHeader'> => ({ revision: transaction.revision })
+    budget.check()
     // etcd leaves the header of an inner transaction empty.
-    if (nested) return { responseTxn: { ...answerOf(nested, transaction), header: {} } }
+    if (nested) return { responseTxn: { ...answerOf(nested, transaction, budget), header: {} } }
     if (requestPut) {
       const body = putNow(requestPut, transaction)
+      if (body.prevKv) budget.keep([body.prevKv])
       return { responsePut: { header: header(), ...body } }
     }
     if (requestDeleteRange) {
-      const body = deleteNow(requestDeleteRange, transaction)
+      const body = deleteNow(requestDeleteRange, transaction, budget)
       return { responseDeleteRange: { header: header(), ...body } }
     }
     if (requestRange) {
-      return { responseRange: { header: header(), ...rangeWithin(transaction, requestRange) } }
+      const body = rangeWithin(transaction, requestRange, budget)
+      return { responseRange: { header: header(), ...body } }
     }
     return {}
   })
@@ -117,12 +134,17 @@ export function putNow(
   return request.prevKv ? { prevKv: previous } : {}
 }
 
+/** Reads what is deleted only if the request wants it. */
 export function deleteNow(
   request: Message<'DeleteRangeRequest'>,
   transaction: EngineTransaction,
+  budget: TxnBudget,
 ): { deleted: number; prevKvs: readonly KeyValue[] } {
-  const deleted = transaction.delete(keyRange(request.key, request.rangeEnd))
-  return { deleted: deleted.length, prevKvs: request.prevKv ? deleted : [] }
+  const range = keyRange(request.key, request.rangeEnd)
+  const every = { revision: 0, limit: Infinity }
+  const prevKvs = request.prevKv ? budget.read(transaction, range, every) : []
+  budget.keep(prevKvs)
+  return { deleted: transaction.delete(range), prevKvs }
 }
 
 const targets = Object.freeze({ version: 0, create: 1, mod: 2, value: 3, lease: 4 })
@@ -137,8 +159,10 @@ const noKey: KeyValue = Object.freeze({
 })
 
 /** A missing key has zero counters and no value at all, so that no comparison with a value holds. */
-function holds(compare: Message<'Compare'>, state: EngineTransaction): boolean {
-  const kvs = state.read(keyRange(compare.key, compare.rangeEnd))
+function holds(compare: Message<'Compare'>, state: EngineTransaction, budget: TxnBudget): boolean {
+  budget.check()
+  const range = keyRange(compare.key, compare.rangeEnd)
+  const kvs = budget.read(state, range, { revision: 0, limit: Infinity })
   if (kvs.length > 0) return kvs.every((kv) => compares(compare, kv))
   return compare.target !== targets.value && compares(compare, noKey)
 }

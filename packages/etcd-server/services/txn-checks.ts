@@ -3,6 +3,9 @@ import { etcdError } from './etcd-errors-table.ts'
 import type { Message } from '../wire/etcd-messages-table.ts'
 import { isSortOption } from './range-answer.ts'
 import { hasOverlap, type TxnPart } from './txn-overlaps.ts'
+import { etcdServerBounds } from '../limits-table.ts'
+
+const { stepsMax } = etcdServerBounds.txnChecks
 
 export function checkRange(request: Message<'RangeRequest'>): void {
   if (request.key.length === 0) throw etcdError('emptyKey')
@@ -19,9 +22,13 @@ export function checkDelete(request: Message<'DeleteRangeRequest'>): void {
   if (request.key.length === 0) throw etcdError('emptyKey')
 }
 
-/** Refuses a transaction that no state of the store would accept. A nested one has what its outer one leaves. */
+/**
+ * Refuses a transaction that no state of the store would accept. A nested one has what its outer one leaves, as in etcd;
+ * all nested ones together are bounded, too, because all run in one turn of the event loop.
+ */
 export function checkTxn(request: Message<'TxnRequest'>, operationsMax: number): void {
   checkShape(request, operationsMax)
+  if (stepsOf(request) > stepsMax) throw etcdError('tooManyOperations')
   changesOf(request.success)
   changesOf(request.failure)
 }
@@ -34,6 +41,12 @@ function checkShape(request: Message<'TxnRequest'>, operationsMax: number): void
   for (const operation of [...success, ...failure]) {
     checkOperation(operation, operationsMax - most)
   }
+}
+
+function stepsOf({ compare, success, failure }: Message<'TxnRequest'>): number {
+  const operations = [...success, ...failure]
+  const within = operations.map(({ requestTxn }) => (requestTxn ? stepsOf(requestTxn) : 0))
+  return within.reduce((sum, steps) => sum + steps, compare.length + operations.length)
 }
 
 function checkOperation(operation: Message<'RequestOp'>, operationsLeft: number): void {

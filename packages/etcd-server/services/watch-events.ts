@@ -22,10 +22,10 @@ export function wireEvents(
 ): readonly WireEvent[] {
   const { filters: refused, prevKv } = request
   return events.flatMap((event): WireEvent[] => {
-    const { type, kv, previous } = event
+    const { type, kv } = event
     const isRefused = refused.includes(type === 'put' ? filters.noPut : filters.noDelete)
     if (isRefused || kv.modRevision < from) return []
-    return [wireEventOf(event, prevKv && previous !== undefined)]
+    return [wireEventOf(event, prevKv)]
   })
 }
 
@@ -37,12 +37,14 @@ function wireEventOf(event: EngineEvent, hasPrevious: boolean): WireEvent {
   const place = hasPrevious ? 1 : 0
   const known = forms[place]
   if (known) return shareBytes(known)
-  const { type, kv, previous } = event
+  const { type, kv } = event
   const shown = type === 'put' ? kv : { key: kv.key, modRevision: kv.modRevision }
   const form: WireEvent = { type: types[type], kv: shown }
-  forms[place] = hasPrevious && previous ? { ...form, prevKv: previous } : form
+  const previous = hasPrevious ? event.previous() : undefined
+  const made = previous ? { ...form, prevKv: previous } : form
+  forms[place] = made
   wireForms.set(event, forms)
-  return forms[place]
+  return made
 }
 
 /** Divides events into answers below `bytesMax`, as far as single events allow. */

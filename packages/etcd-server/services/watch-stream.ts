@@ -184,7 +184,8 @@ export class WatchStream implements Disposable {
   #sendSlice(watch: Watch): void {
     const { engine } = this.#context
     try {
-      const { events, revision } = engine.history(watch.range, watch.behind ?? engine.revision)
+      const { range, request, behind = engine.revision } = watch
+      const { events, revision } = engine.history(range, behind, { hasPrevious: request.prevKv })
       watch.behind = revision < engine.revision ? revision + 1 : undefined
       this.#sendEvents(watch, events, revision)
     } catch (error) {
