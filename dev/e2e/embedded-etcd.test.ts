@@ -138,7 +138,7 @@ async function goOnAlone(story: Story): Promise<void> {
     const { stdout, stderr } = await tryKubectlAt(cluster, one, 'get', '--raw', '/readyz?verbose')
     return /quorum lost: 1 of 3 members answer/.test(stdout + stderr) ? true : undefined
   })
-  await readsOldState(cluster, one)
+  const seen = await readsOldState(cluster, one)
   const refused = await skerryAt(one, 'remove-member', others[0]?.name ?? '')
   assert.match(refused.stderr, /quorum lost: 1 of 3 members answer.*skerry site recover/)
   const running = await skerryAt(one, 'recover', '--yes', '--etcd-program', await etcdProgram())
@@ -150,18 +150,43 @@ async function goOnAlone(story: Story): Promise<void> {
   await untilReady(cluster, one)
   await kubectlAt(cluster, one, 'get', 'configmap', 'before', 'without-leader')
   await untilState(story, one, 'quorum: 1 of 1 members answer')
+  // The others may have acknowledged more than this one had: what they told clients does not come again as something else.
+  const listed = await kubectlAt(cluster, one, 'get', '--raw', configMaps)
+  assert.ok(listVersion(listed) > seen + 1_000_000, `${listVersion(listed)} after ${seen}`)
+  await refusesWatch(cluster, one, String(seen + 1_000))
   story.masters = [one]
 }
 
-/** Without a quorum a master answers reads that accept an older state, and neither newest reads nor writes. */
-async function readsOldState(cluster: ClusterOnHosts, master: Master): Promise<void> {
-  const path = '/api/v1/namespaces/default/configmaps'
-  const old = await kubectlAt(cluster, master, 'get', '--raw', `${path}?resourceVersion=0`)
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+function listVersion(text: string): number {
+  const { metadata } = JSON.parse(text)
+  return Number(metadata.resourceVersion)
+}
+
+/** A client of before, which has seen what is lost, is told to list again. */
+async function refusesWatch(
+  cluster: ClusterOnHosts,
+  master: Master,
+  version: string,
+): Promise<void> {
+  const watching = `${configMaps}?watch=1&resourceVersion=${version}`
+  const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', watching)
+  assert.match(stdout, /"code":410/)
+}
+
+/**
+ * Without a quorum a master answers reads that accept an older state, and neither newest reads nor writes. Returns the
+ * version of that state.
+ */
+async function readsOldState(cluster: ClusterOnHosts, master: Master): Promise<number> {
+  const old = await kubectlAt(cluster, master, 'get', '--raw', `${configMaps}?resourceVersion=0`)
   assert.match(old, /"name":"without-leader"/)
-  const newest = await tryKubectlAt(cluster, master, 'get', '--raw', path)
+  const newest = await tryKubectlAt(cluster, master, 'get', '--raw', configMaps)
   assert.notEqual(newest.exitCode, 0, newest.stdout)
   const made = await tryKubectlAt(cluster, master, 'create', 'configmap', 'refused')
   assert.notEqual(made.exitCode, 0)
+  return listVersion(old)
 }
 
 async function goBackToSnapshot({ cluster, masters }: Story): Promise<void> {
@@ -187,10 +212,7 @@ async function goBackToSnapshot({ cluster, masters }: Story): Promise<void> {
   assert.match(gone.stderr, /NotFound/)
   await kubectlAt(cluster, master, 'create', 'configmap', 'later')
   assert.ok(Number(await versionOf(cluster, master, 'later')) > Number(last))
-  // A client of before, which has seen what is lost, is told to list again.
-  const watching = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${last}`
-  const { stdout } = await tryKubectlAt(cluster, master, 'get', '--raw', watching)
-  assert.match(stdout, /"code":410/)
+  await refusesWatch(cluster, master, last)
 }
 
 function versionOf(cluster: ClusterOnHosts, master: Master, name: string): Promise<string> {

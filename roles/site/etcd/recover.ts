@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { diskFullError, ExpectedError, exitCodes, isDiskFull, messageOf } from '@skerry/base'
 import { ensureEtcdPki, readFileIfPresent } from '@skerry/bootstrap'
-import type { EtcdMemberStatus } from '@skerry/store'
+import { saveSnapshotOf, type EtcdMemberStatus } from '@skerry/store'
 import { replicaKeyPath } from '../../control-plane/shared-keys.ts'
 import { openDataDirectory } from '../../runtime/data-directory.ts'
 import { defaultNodeName, hostAddresses } from '../../runtime/host-addresses.ts'
@@ -103,15 +103,16 @@ function warningsOf({ name, others }: MemberRecord, snapshot: string | undefined
 
 /** Makes this master the only one. Returns lines that say what to do next. */
 export async function recover(plan: RecoveryPlan, deps: LoneDeps): Promise<string[]> {
-  const { files, record, snapshot, keptAt } = plan
+  const { files, record, keptAt } = plan
   await using _own = await ownMember(files, doing)
+  const etcdutl = await findEtcdutl(plan.program, deps.signal)
   const ipAddresses = [...new Set(['127.0.0.1', hostOf(record.clientUrl), ...hostAddresses()])]
   const pki = { directory: files.pki, memberName: record.name, ipAddresses }
   await ensureEtcdPki(pki, deps.clock)
-  const memberId = snapshot === undefined ? await goOnAlone(plan, deps) : await restore(plan, deps)
+  if (plan.snapshot === undefined) await restoreOwn(plan, etcdutl, deps)
+  else await restore(plan, { snapshot: plan.snapshot, etcdutl }, deps)
   const { memberId: _before, ...rest } = record
-  const next = { ...rest, stage: 'member', others: [], ...(memberId ? { memberId } : {}) } as const
-  await writeMemberRecord(files.record, next)
+  await writeMemberRecord(files.record, { ...rest, stage: 'member', others: [] })
   return [
     `${record.name} is the only master now. Start its site as before, without --join.`,
     'Then join the others with an empty data directory each, and a token of "skerry token create --master".',
@@ -119,21 +120,43 @@ export async function recover(plan: RecoveryPlan, deps: LoneDeps): Promise<strin
   ]
 }
 
-async function goOnAlone(plan: RecoveryPlan, deps: LoneDeps): Promise<string> {
-  const { files, record, program, keptAt } = plan
-  try {
-    await cp(files.data, keptAt, { recursive: true, errorOnExist: true })
-  } catch (error) {
-    await rm(keptAt, { recursive: true, force: true })
-    throw isDiskFull(error) ? diskFullError(`keep ${files.data} in ${keptAt}`, error) : error
+/**
+ * Goes on from this master's data, which may be behind what the others acknowledged: its revisions begin far above those
+ * that clients have seen, too. A copy of the data becomes the only member, and is restored as any other snapshot.
+ */
+async function restoreOwn(plan: RecoveryPlan, etcdutl: string, deps: LoneDeps): Promise<void> {
+  const { files, record, program } = plan
+  const copy = join(files.root, 'data-copied')
+  const snapshot = join(files.root, 'data-copied.db')
+  const clean = async (): Promise<void> => {
+    await rm(copy, { recursive: true, force: true })
+    await rm(snapshot, { force: true })
   }
-  const lone = { files, record, program, isForced: true }
-  return withLoneMember(lone, deps, async (memberId) => memberId)
+  await clean()
+  try {
+    await cp(files.data, copy, { recursive: true })
+    const lone = { files: { ...files, data: copy }, record, program, isForced: true }
+    await withLoneMember(lone, deps, (_id, etcd) => saveSnapshotOf(etcd, snapshot, deps))
+    await rm(copy, { recursive: true })
+    await restore(plan, { snapshot, etcdutl }, deps)
+  } catch (error) {
+    if (error instanceof ExpectedError || !isDiskFull(error)) throw error
+    throw diskFullError(`copy ${files.data} to ${copy}`, error)
+  } finally {
+    await clean()
+  }
 }
 
-async function restore(plan: RecoveryPlan, deps: LoneDeps): Promise<undefined> {
-  const { files, record, program, snapshot = '', keptAt } = plan
-  const etcdutl = await findEtcdutl(program, deps.signal)
+interface RestoredFrom {
+  readonly snapshot: string
+  readonly etcdutl: string
+}
+
+async function restore(
+  { files, record, keptAt }: RecoveryPlan,
+  { snapshot, etcdutl }: RestoredFrom,
+  deps: LoneDeps,
+): Promise<void> {
   const fresh = join(files.root, 'data-restored')
   await rm(fresh, { recursive: true, force: true })
   const flags = {
