@@ -32,6 +32,8 @@ export const provisioningBounds = Object.freeze({
     syncMsMax: 300_000,
     retryMsMin: 2_000,
     retryMsMax: 300_000,
+    /** The longest wait for a next attempt or look. A later time is that of a clock which has been set back since. */
+    nextMsMax: 900_000,
     /** The machines of one cluster on which steps run at the same time: the default, and the most. */
     machinesAtOnce: 10,
     machinesAtOnceMax: 50,
@@ -57,6 +59,8 @@ export const provisioningBounds = Object.freeze({
     searchedCharsMax: 256 * 1024 * 1024,
     /** Shorter texts are not taken for secrets: they would blacken half of every log. */
     secretCharsMin: 4,
+    /** The same for the value of one line of a file: many are numbers and plain words. */
+    valueCharsMin: 8,
     redactedCharsMax: 512 * 1024,
     /** The status as JSON. Outputs, messages and times of steps are left out as far as is needed for it. */
     statusBytesMax: 1_000_000,
@@ -142,8 +146,9 @@ export const edgeJobBounds = Object.freeze({
   failuresMax: 50,
   messageCharsMax: 300,
   summaryCharsMax: 120,
-  /** The jobs of one namespace whose clusters are worked on at the same time, together. */
+  /** The clusters that all jobs work on at the same time, and those in one namespace: no tenant holds up the others. */
   workers: 40,
+  clustersOfNamespaceAtOnce: 25,
   /** How long changes of clusters are gathered before the status of their job is written. */
   summaryDelayMs: 200,
   /** When a cluster is looked at again that waits for its turn. */

@@ -40,15 +40,24 @@ export async function deleteTokens(
   name: string,
   signal: AbortSignal,
 ): Promise<number> {
-  let deleted = 0
+  const secrets = hub.resource(resources.secrets)
+  const tokens = await tokensOf(hub, name, signal)
+  for (const token of tokens) await secrets.delete(token, signal)
+  return tokens.length
+}
+
+/** Returns the keys of the Secrets with tokens by which an agent of this cluster may register. */
+export async function tokensOf(
+  hub: ClusterClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ namespace: string; name: string }[]> {
   const secrets = hub.resource(resources.secrets)
   const request = { namespace: bootstrapNamespace, fieldSelector: `type=${bootstrapSecretType}` }
   const { items } = await secrets.list(request, signal)
-  for (const { metadata, data } of items) {
+  return items.flatMap(({ metadata, data }) => {
     const groups = Buffer.from(data?.['auth-extra-groups'] ?? '', 'base64').toString('utf8')
-    if (!groups.split(',').includes(agentTokenGroup(name))) continue
-    await secrets.delete({ namespace: bootstrapNamespace, name: metadata.name ?? '' }, signal)
-    deleted += 1
-  }
-  return deleted
+    if (!groups.split(',').includes(agentTokenGroup(name))) return []
+    return [{ namespace: bootstrapNamespace, name: metadata.name ?? '' }]
+  })
 }

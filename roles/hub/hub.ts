@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { UserInfo } from '@skerry/apiserver'
 import { linkedSignal, runAll } from '@skerry/base'
 import { createCluster } from '@skerry/client'
 import { PushForwarders, pushPlans } from '@skerry/cluster-agent'
@@ -22,6 +21,7 @@ import { version } from '../runtime/version.ts'
 import { openHubAudit } from './contract/hub-audit.ts'
 import { createHubConnections, type HubConnections } from './contract/hub-connections.ts'
 import type { HubPart, OpenHub } from './contract/hub-part.ts'
+import { hubUser } from './contract/hub-user.ts'
 import type { LoginFlags } from './contract/login-flags.ts'
 import { agentTunnels } from './parts/agent-tunnels.ts'
 import { carrier, type CarrierOptions } from './parts/carrier.ts'
@@ -193,10 +193,3 @@ function planeOptions(options: HubOptions): ControlPlaneOptions {
     served,
   }
 }
-
-/** The user as whom the hub acts on its own API. */
-const hubUser: UserInfo = Object.freeze({
-  name: 'system:skerry-hub',
-  groups: Object.freeze(['system:masters', 'system:authenticated']),
-  extra: Object.freeze({}),
-})

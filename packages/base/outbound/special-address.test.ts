@@ -30,7 +30,7 @@ const kinds: Readonly<Record<AddressKind, readonly string[]>> = {
     '2002:7f00:1::',
     '2002:a9fe:a9fe::1',
   ],
-  secrets: ['100.100.100.200', 'fd00:ec2::254', '::ffff:100.100.100.200'],
+  secrets: ['100.100.100.200', '168.63.129.16', 'fd00:ec2::254', '::ffff:100.100.100.200'],
   reserved: ['192.0.0.192', '240.0.0.1', '::ffff:240.0.0.1'],
   none: [
     'fe80::1%eth0',

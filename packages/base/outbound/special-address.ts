@@ -3,8 +3,8 @@ import { addressBytes } from './address-bytes.ts'
 
 /**
  * Classifies an address that an object names: `local` is the machine itself, its link or a group;
- * `secrets` is where clouds give machines their credentials (AWS, Google, Alibaba and Oracle, as
- * far as not link-local); `reserved` is reserved by RFC 6890; `none` is not an address, or is
+ * `secrets` is where clouds give machines their credentials (AWS, Google, Azure, Alibaba and Oracle,
+ * as far as not link-local); `reserved` is reserved by RFC 6890; `none` is not an address, or is
  * spelled so that readers differ.
  */
 export type AddressKind = 'ordinary' | 'local' | 'secrets' | 'reserved' | 'none'
@@ -23,6 +23,7 @@ const local = listOf([
 ])
 const secrets = listOf([
   ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
   ['fd00:ec2::254', 128],
   ['fd20:ce::254', 128],
 ])

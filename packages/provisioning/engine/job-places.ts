@@ -1,13 +1,23 @@
+import { parseKey } from '@skerry/client'
 import type { EdgeJob } from '../kind/edge-job.ts'
+import { edgeJobBounds } from '../limits-table.ts'
+
+const { clustersOfNamespaceAtOnce } = edgeJobBounds
 
 /** The clusters that jobs change now, in this process: at most one job on each, and as many of a job as it says. */
 export class Places {
   readonly #claims = new Map<string, string>()
   readonly #changed = new Map<string, Set<string>>()
 
-  /** Takes a cluster until the claim is disposed of. Returns undefined if another job has it. */
+  /**
+   * Takes a cluster, namespace/name, until the claim is disposed of. Returns undefined if another job has it, or if as many
+   * clusters of its namespace are taken as may be.
+   */
   claim(cluster: string, key: string): Disposable | undefined {
     if (this.#claims.has(cluster)) return undefined
+    const { namespace } = parseKey(cluster)
+    const others = [...this.#claims.keys()].filter((each) => parseKey(each).namespace === namespace)
+    if (others.length >= clustersOfNamespaceAtOnce) return undefined
     this.#claims.set(cluster, key)
     return { [Symbol.dispose]: () => void this.#claims.delete(cluster) }
   }

@@ -145,7 +145,7 @@ const busyWith: readonly [what: string, states: readonly Partial<StepStatus>[], 
     false,
   ],
   ['an attempt that is due', [{ attempt: 1, nextTime: '1970-01-01T00:00:00Z' }], true],
-  ['an attempt that is not due', [{ attempt: 1, nextTime: '1970-01-01T01:00:00Z' }], false],
+  ['an attempt that is not due', [{ attempt: 1, nextTime: '1970-01-01T00:05:00Z' }], false],
   ['nothing but finished steps', [{ state: 'Done' }, { state: 'Skipped' }], false],
 ]
 for (const [what, states, busy] of busyWith) {

@@ -76,6 +76,11 @@ const ready: readonly [string, Parameters<typeof statuses>[0], readonly string[]
   ['the master failed', { Claim: 'Done', 'Connect@m': 'Failed' }, []],
   ['the master waits for its next attempt', { Claim: later }, []],
   ['the next attempt is due', { Claim: { nextTime: '2026-01-01T00:00:00Z' } }, ['Claim']],
+  [
+    'the clock was a year ahead when the next attempt was planned',
+    { Claim: { nextTime: '2027-01-01T00:00:00Z' } },
+    ['Claim'],
+  ],
   ['it was cancelled', { Claim: 'Cancelled' }, []],
 ]
 for (const [what, words, expected] of ready) {

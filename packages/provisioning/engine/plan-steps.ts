@@ -8,6 +8,7 @@ import {
   stepText,
 } from '../kind/edge-cluster.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import { provisioningBounds } from '../limits-table.ts'
 import type { Step, StepPlace } from '../contract/step.ts'
 
 /** One step on one machine, or once for the cluster. */
@@ -187,8 +188,7 @@ export function readySteps(
     const { step, machine, text } = instance
     const status = stateOf.get(text)
     if (status === undefined || isFinished(status)) continue
-    const isDue =
-      status.nextTime === undefined || Date.parse(status.nextTime) <= nowMs || isWoken(status)
+    const isDue = isDueAt(status, nowMs) || isWoken(status)
     const canRun = (status.state === 'Waiting' || status.state === 'Running') && isDue
     if (step.undoes !== undefined) {
       // Its machine is blocked by the failure that it answers; otherwise there is nothing to do, and it blocks nothing.
@@ -216,6 +216,13 @@ export function readySteps(
     if (isBehindSite(machine)) blocked.site = true
   }
   return ready
+}
+
+/** Reports whether a step has waited enough. No wait is as long as the hub's clock may have been wrong. */
+function isDueAt({ nextTime }: StepStatus, nowMs: number): boolean {
+  if (nextTime === undefined) return true
+  const leftMs = Date.parse(nextTime) - nowMs
+  return !(leftMs > 0 && leftMs <= provisioningBounds.engine.nextMsMax)
 }
 
 /** Reports whether a step that this one answers has failed on its machine. */

@@ -66,9 +66,9 @@ export async function untilTrue(
   { msMax, otherwise }: { readonly msMax: number; readonly otherwise: string },
   { clock, signal }: Pick<StepContext, 'clock' | 'signal'>,
 ): Promise<void> {
-  const endMs = clock.now() + msMax
+  const endMs = clock.monotonicMs() + msMax
   while (!(await look())) {
-    if (clock.now() >= endMs) throw new StepError(`${otherwise} after ${msMax / 1_000} s`)
+    if (clock.monotonicMs() >= endMs) throw new StepError(`${otherwise} after ${msMax / 1_000} s`)
     await clock.sleep(lookMs, signal)
   }
 }

@@ -4,6 +4,8 @@ import type { MachineContext } from '../contract/step.ts'
 import { must } from './commands.ts'
 import { recordCopies, takeBackOthers } from './copied-files.ts'
 
+const { valueCharsMin } = provisioningBounds.engine
+
 /** The name of the step, by which it knows that it has been done before. */
 export const copyFilesName = 'CopyFiles'
 
@@ -40,8 +42,20 @@ async function readFrom({ from }: CopiedFile, context: MachineContext): Promise<
   const kind = isSecret ? ('Secret' as const) : ('ConfigMap' as const)
   const name = from.secret ?? from.configMap ?? ''
   const content = await hub.read({ namespace, kind, name, key: from.key }, signal)
-  if (isSecret) conceal(content.toString('utf8').split('\n'))
+  if (isSecret) conceal(secretsIn(content.toString('utf8')))
   return content
+}
+
+/** Returns the lines of a file that is secret, and the value of each that assigns one: scripts print it without its name. */
+function secretsIn(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [, value = ''] = /^[^=:]{1,256}[=:](.*)$/.exec(line.trim()) ?? []
+    const bare = value
+      .replace(/,$/, '')
+      .trim()
+      .replace(/^(["'])(.*)\1$/, '$2')
+    return bare.length >= valueCharsMin ? [line, bare] : [line]
+  })
 }
 
 /** Returns a step that runs the scripts of one moment, in the order of the object. */

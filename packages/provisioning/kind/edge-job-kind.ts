@@ -1,5 +1,6 @@
 import {
   ageOf,
+  fieldForbidden,
   type AnyObject,
   type Column,
   type Kind,
@@ -263,6 +264,12 @@ const clusters: { readonly columns: readonly Column[]; readonly strategy: Strate
     ...keepsStatus,
     nameRule: 'dns-subdomain',
     validate: () => [],
-    validateUpdate: () => [],
+    // Its steps were done there, for that job.
+    validateUpdate(next, old) {
+      const [after, before] = [clusterOf(next).spec, clusterOf(old).spec]
+      return (['job', 'edgeCluster'] as const)
+        .filter((field) => after[field] !== before[field])
+        .map((field) => fieldForbidden(`spec.${field}`, 'may not be changed'))
+    },
   },
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { ConnectConfig, Prompt, Client as SshClient } from 'ssh2'
+import type { Algorithms, ConnectConfig, Prompt, Client as SshClient } from 'ssh2'
 import { abortReason, asError, linkedSignal, type Clock } from '@skerry/base'
 import { ShellError, type ShellRequest } from '../contract/shell.ts'
 import { provisioningBounds } from '../limits-table.ts'
@@ -100,6 +100,7 @@ function configOf(attempt: Attempt): ConnectConfig {
     readyTimeout: 0,
     keepaliveInterval: bounds.keepAliveMs,
     keepaliveCountMax: bounds.keepAlivesMax,
+    algorithms,
     ...(login.password === undefined ? {} : { password: login.password, tryKeyboard: true }),
     ...(login.privateKey === undefined ? {} : { privateKey: login.privateKey }),
     ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
@@ -109,6 +110,15 @@ function configOf(attempt: Attempt): ConnectConfig {
       return !attempt.isRefused
     },
   }
+}
+
+/**
+ * Leaves out what lets a peer keep the hub's only thread busy. A group of the peer's choice (RFC 4419) is tested for
+ * primality before the peer's key is checked, which takes minutes; a compressed packet becomes a thousand times as long.
+ */
+const algorithms: Algorithms = {
+  kex: { append: [], prepend: [], remove: 'diffie-hellman-group-exchange-sha256' },
+  compress: ['none'],
 }
 
 /** Servers that ask by dialogue want the password for a prompt of which nothing is shown; a code, say, we do not have. */

@@ -9,6 +9,7 @@ import {
   block,
   faultOf,
   Mute,
+  oddGroupServer,
   pour,
   rawServer,
   sshServer,
@@ -53,6 +54,20 @@ const machines: readonly [
       rawServer((socket) =>
         socket.write(Buffer.concat([Buffer.from('SSH-2.0-odd\r\n'), Buffer.alloc(64, 0xff)])),
       ),
+    ['unreachable'],
+  ],
+  ['chooses a prime that takes a processor for many seconds', oddGroupServer, ['unreachable']],
+  [
+    'compresses all that it sends, by which little becomes much',
+    (mute) => sshServer((client) => client.on('session', () => mute()), { compress: ['zlib'] }),
+    ['unreachable'],
+  ],
+  [
+    'compresses all that it sends after the login',
+    (mute) =>
+      sshServer((client) => client.on('session', () => mute()), {
+        compress: ['zlib@openssh.com'],
+      }),
     ['unreachable'],
   ],
   [
@@ -119,6 +134,7 @@ const machines: readonly [
 for (const [title, make, faults] of machines) {
   test(`a machine that ${title} ends in an error`, { timeout: 30_000 }, async () => {
     const mute = new Mute()
+    const beganMs = performance.now()
     await using scene = await make(mute.now)
     const login = { user: 'root', port: scene.port, password: 'a-password' }
     const request = { address: '127.0.0.1', login, isHostKeyAccepted: () => true }
@@ -127,6 +143,8 @@ for (const [title, make, faults] of machines) {
       await open(shell)
     })
     assert.ok(faults.includes(error.fault), `${error.fault}: ${error.message}`)
+    // A machine that keeps the hub's only thread busy keeps everybody waiting.
+    assert.ok(performance.now() - beganMs < 10_000, 'it takes little time')
   })
 }
 

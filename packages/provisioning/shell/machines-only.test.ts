@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { simulatedClock } from '@skerry/base'
 import { ShellError, type OpenShell, type ShellRequest } from '../contract/shell.ts'
 import { machinesOnly } from './machines-only.ts'
 
+const clock = simulatedClock()
 const soon = (): AbortSignal => AbortSignal.timeout(60_000)
 const login = { user: 'root', port: 22 }
 
@@ -29,7 +31,7 @@ const names: readonly [name: string, addresses: readonly string[], outcome: RegE
 for (const [address, addresses, outcome, ip] of names) {
   test(`a name that leads to ${addresses.join(', ') || 'nothing'} is ${ip ? 'dialled' : 'refused'}`, async () => {
     const { requests, open } = dialled()
-    const ways = { resolve: async () => addresses, ownAddresses: () => ['192.0.2.1'] }
+    const ways = { clock, resolve: async () => addresses, ownAddresses: () => ['192.0.2.1'] }
     const shell = machinesOnly(open, ways)
     const request = { address, login, isHostKeyAccepted: () => true }
     await assert.rejects(shell(request, soon()), outcome)
@@ -39,3 +41,20 @@ for (const [address, addresses, outcome, ip] of names) {
     )
   })
 }
+
+test('a name whose server never answers ends in an error that names it', async () => {
+  const { requests, open } = dialled()
+  const { promise: never } = Promise.withResolvers<readonly string[]>()
+  const ways = { clock, resolve: () => never, ownAddresses: () => [] }
+  const request = { address: 'slow.example', login, isHostKeyAccepted: () => true }
+  const opening = machinesOnly(open, ways)(request, soon())
+  const rejected = assert.rejects(opening, (error: unknown) => {
+    assert.ok(error instanceof ShellError)
+    assert.match(error.message, /^Cannot resolve slow\.example: no answer in \d+ s/)
+    assert.equal(error.fault, 'unreachable')
+    return true
+  })
+  await clock.advance(60_000)
+  await rejected
+  assert.deepEqual(requests, [])
+})

@@ -1,9 +1,15 @@
 import { lookup } from 'node:dns/promises'
-import { messageOf, sameAddressAs, unlessAborted } from '@skerry/base'
+import { messageOf, sameAddressAs, unlessAborted, withTimeout, type Clock } from '@skerry/base'
 import { ShellError, type ShellRequest } from '../contract/shell.ts'
 import { whyNoMachine } from '../kind/unfit-addresses.ts'
+import { provisioningBounds } from '../limits-table.ts'
+
+const { connectMsMax: ms } = provisioningBounds.shell
+/** Servers of names may be other people's, and as slow as these like. */
+const late = `no answer in ${ms / 1_000} s`
 
 export interface MachinesOnlyDeps {
+  readonly clock: Clock
   /** Resolves with every IP address of a DNS name. If omitted, the system's resolver is asked. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
   /** Returns the addresses of the hub itself, at which no machine can be. */
@@ -18,14 +24,16 @@ export interface MachinesOnlyDeps {
  */
 export function machinesOnly<Opened>(
   open: (request: ShellRequest, signal: AbortSignal) => Promise<Opened>,
-  { resolve = addressesOf, ownAddresses }: MachinesOnlyDeps,
+  { clock, resolve = addressesOf, ownAddresses }: MachinesOnlyDeps,
 ): (request: ShellRequest, signal: AbortSignal) => Promise<Opened> {
   return async (request, signal) => {
     const { address, way } = request
     if (way?.judgesAddress === true) return open(request, signal)
     let resolved: readonly string[]
     try {
-      resolved = await unlessAborted(resolve(address), signal)
+      resolved = await withTimeout({ clock, ms, message: late }, signal, (scope) =>
+        unlessAborted(resolve(address), scope),
+      )
     } catch (error) {
       signal.throwIfAborted()
       const text = `Cannot resolve ${address}: ${messageOf(error)}; correct the name, or use an IP address`

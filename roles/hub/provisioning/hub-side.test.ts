@@ -4,16 +4,31 @@ import { silentLogger, systemClock, systemRandom } from '@skerry/base'
 import { createCluster, ifThere, resources, type ClusterClient as Api } from '@skerry/client'
 import { clusterKind, clusterResource } from '@skerry/fleet-kinds'
 import { builtinKinds } from '@skerry/kinds'
-import { StepError, type EdgeCluster, type HubSide } from '@skerry/provisioning'
+import {
+  edgeClusterKind,
+  edgeClusterResource,
+  StepError,
+  type EdgeCluster,
+  type HubSide,
+} from '@skerry/provisioning'
 import { startTestApiServer } from '@skerry/testing'
+import { createClusterToken } from '../../admin/hub-join-token.ts'
+import { shutOut } from '../../admin/strike-off.ts'
 import { hubSide } from './hub-side.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
-async function start(): Promise<{ readonly api: Api; readonly side: HubSide } & AsyncDisposable> {
+interface Scene extends AsyncDisposable {
+  readonly api: Api
+  readonly side: HubSide
+  readonly credentials: { readonly ca: string }
+}
+
+async function start(): Promise<Scene> {
   const kinds = await builtinKinds()
-  const server = await startTestApiServer({ kinds: [...kinds, clusterKind(kinds)] })
+  const own = [clusterKind(kinds), edgeClusterKind(kinds)]
+  const server = await startTestApiServer({ kinds: [...kinds, ...own] })
   const api = createCluster(server.transport, deps)
   // These are all that the hub's side uses of a hub.
   const hub = {
@@ -23,7 +38,8 @@ async function start(): Promise<{ readonly api: Api; readonly side: HubSide } & 
     context: deps,
   } as unknown as Parameters<typeof hubSide>[0]
   const side = hubSide(hub, { archiveDirectory: '/nowhere', role: 'hub' })
-  return { api, side, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  const { credentials } = server
+  return { api, side, credentials, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 function edgeOf(namespace: string, name: string, clusterName: string): EdgeCluster {
@@ -96,4 +112,50 @@ test('files come from the namespace that is asked for, and a file that lacks is 
   await assert.rejects(side.read(source, soon()), isFinal)
   const found = await side.read({ ...source, namespace: 'kube-system' }, soon())
   assert.equal(found.toString(), 'secret')
+})
+
+test('a name that is promised to a cluster by a token is not claimed before the token is gone', async () => {
+  await using scene = await start()
+  const { api, side } = scene
+  const thief = edgeOf('a', 'thief', 'bank')
+  const promise = { clusterName: 'bank', server: 'https://hub.example.com:6443', ttlSeconds: 60 }
+  const { ca: caPem } = scene.credentials
+  await createClusterToken(api, { ...promise, caPem }, deps, soon())
+  await assert.rejects(side.claim('bank', thief, soon()), /promised to a cluster/)
+  await side.forget('bank', thief, soon())
+  await shutOut(api, { name: 'bank', nowMs: systemClock.now() }, soon())
+  await side.claim('bank', thief, soon())
+  // Its own token does not stand in its way.
+  await side.createToken('bank', thief, soon())
+  await side.claim('bank', thief, soon())
+})
+
+test('the error about a name that is taken says nothing of the objects of another namespace', async () => {
+  await using scene = await start()
+  await scene.side.claim('shop', edgeOf('a', 'one', 'shop'), soon())
+  const claim = (namespace: string): Promise<void> =>
+    scene.side.claim('shop', edgeOf(namespace, 'two', 'shop'), soon())
+  await assert.rejects(claim('a'), /EdgeCluster one with the name shop/)
+  await assert.rejects(claim('b'), /an EdgeCluster of another namespace with the name shop/)
+})
+
+test('a step of an object that is gone writes nothing into the next one of its name', async () => {
+  await using scene = await start()
+  const { api, side } = scene
+  const edges = api.resource(edgeClusterResource)
+  const machines = [
+    { addresses: ['10.0.0.1'], role: 'Master' as const, credentials: { name: 'ssh' } },
+  ]
+  const { spec: _, ...head } = edgeOf('default', 'branch-7', 'branch-7')
+  const make = (): Promise<EdgeCluster> => edges.create({ ...head, spec: { machines } }, soon())
+  const old = await make()
+  const key = { namespace: 'default', name: 'branch-7' }
+  await edges.delete(key, soon())
+  const next = await make()
+  const taken = { digest: `sha256:${'a'.repeat(64)}`, publicKey: 'a key' }
+  const machine = { address: '10.0.0.1', version: '0.2.0', package: taken }
+  await side.recordProgram(old, machine, soon())
+  assert.equal((await edges.get(key, soon())).status?.package, undefined)
+  await side.recordProgram(next, machine, soon())
+  assert.deepEqual((await edges.get(key, soon())).status?.package, taken)
 })

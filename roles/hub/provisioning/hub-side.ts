@@ -3,6 +3,7 @@ import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kind
 import {
   StepError,
   edgeClusterResource,
+  ifSame,
   type EdgeCluster,
   type HubSide,
   type ProgramFiles,
@@ -63,11 +64,12 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
     dial: (to, edge, signal) => dialCluster(to, edge, hub, signal),
     program: (architecture, signal, wish) => program(architecture, wish, options, signal),
     async recordProgram({ metadata }, { address, version, package: taken }, signal) {
-      const { namespace = '', name = '' } = metadata
+      const { namespace = '', name = '', uid = '' } = metadata
       const source = taken === undefined ? {} : { package: taken }
-      const patch = { status: { programs: { [address]: version }, ...source } }
+      const status = { programs: { [address]: version }, ...source }
+      const patch = { metadata: { uid }, status }
       const edges = cluster.resource(edgeClusterResource)
-      await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+      await ifSame(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
     },
     package: (asked, machine) => packageForMachine(asked, machine, options.packages ?? []),
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import yaml from 'yaml'
 import type { AnyObject } from '@skerry/api'
 import { ifThere, resources } from '@skerry/client'
-import { clusterResource } from '@skerry/fleet-kinds'
+import { clusterResource, registrationResource } from '@skerry/fleet-kinds'
 import { edgeClusterResource, type EdgeCluster } from '@skerry/provisioning'
 import { untilObject } from '@skerry/testing'
 import { until } from '../../../testing/until.ts'
@@ -39,6 +39,13 @@ async function joinTexts({ admin }: TestHub): Promise<Record<string, string>> {
   return Object.fromEntries(data.map(([field, text]) => [field, atob(text)]))
 }
 
+/** Registers a cluster as an administrator, under the name that the import has claimed. */
+async function register({ admin }: TestHub): Promise<void> {
+  const registration = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'ClusterRegistration' }
+  const spec = { clusterName: 'branch-8' }
+  await admin.resource(registrationResource).create({ ...registration, metadata: {}, spec }, soon())
+}
+
 const step = (edge: EdgeCluster | undefined, name: string) =>
   edge?.status?.steps?.find((each) => each.name === name)
 
@@ -48,6 +55,7 @@ test('a cluster is imported by its manifest, shows no token, and is backed out o
   const clusters = fleet.admin.resource(clusterResource)
   await createImport(fleet)
   const waiting = await untilPhase(fleet, 'Waiting')
+  await assert.rejects(register(fleet), /EdgeCluster default\/branch-8 has claimed the name/)
   const { token = '', manifest = '', command = '' } = await joinTexts(fleet)
   assert.match(command, /^skerry agent --hub https:/)
   assert.match(step(waiting, 'AgentConnected')?.message ?? '', /join-manifest branch-8/)
@@ -69,6 +77,8 @@ test('a cluster is imported by its manifest, shows no token, and is backed out o
   const agent = { name: 'branch-8', api: edge.api, token, policy }
   await using _agent = await startTestAgent(fleet, agent)
   const ready = await untilPhase(fleet, 'Ready')
+  // An agent that has lost its key gets in again.
+  await register(fleet)
   assert.match(step(ready, 'ClusterReady')?.message ?? '', /is Ready: Kubernetes v\d+\.\d+/)
   assert.deepEqual(await joinTexts(fleet), {})
   assert.ok(!JSON.stringify(ready).includes(token.slice(7)))

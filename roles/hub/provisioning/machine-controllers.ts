@@ -23,10 +23,11 @@ import { hubSide } from './hub-side.ts'
  * an EdgeCluster or EdgeJob imports it.
  */
 export function machineControllers(hub: OpenHub, options: ProgramOptions): ControllerDefinition[] {
+  const { clock } = hub.context
   const deps = {
     hub: hubSide(hub, options),
-    openShell: machinesOnly(sshShells(hub.context), { ownAddresses }),
-    openJump: machinesOnly(sshJumps(hub.context), { ownAddresses }),
+    openShell: machinesOnly(sshShells({ clock }), { clock, ownAddresses }),
+    openJump: machinesOnly(sshJumps({ clock }), { clock, ownAddresses }),
   }
   const imports = { steps: importSteps, removal: importRemoval }
   return [

@@ -19,6 +19,8 @@ import { createClusterToken } from '../../admin/hub-join-token.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
 import { agentImageReference } from '../../runtime/version.ts'
 import type { OpenHub } from '../contract/hub-part.ts'
+import { hubUser } from '../contract/hub-user.ts'
+import { refuseClaimedName } from './refuse-claimed-name.ts'
 
 /** Answers a ClusterRegistration: creates a token and returns the command for the edge. */
 export function clusterRegistrationReview(
@@ -27,10 +29,12 @@ export function clusterRegistrationReview(
 ): NonNullable<ExtraAccess['reviews']>[string] {
   const { cluster, server, pki, context } = hub
   return {
-    async review({ object, isDryRun, signal }) {
+    async review({ object, isDryRun, user, signal }) {
       const { spec } = checked(object)
       if (spec.inspectedTls === true && !takesInspectedTls) throw notTaken()
       await refuseVirtualName(cluster, spec.clusterName, signal)
+      // The hub itself registers the clusters that EdgeClusters import.
+      if (user.name !== hubUser.name) await refuseClaimedName(cluster, spec.clusterName, signal)
       if (isDryRun) return object
       const created = await createClusterToken(
         cluster,
