@@ -66,6 +66,7 @@ export {
 export type { BlockWay, JumpHost } from './kind/block-way.ts'
 export { jumpsOf, jumpText } from './kind/edge-cluster-ways.ts'
 export { pausedBy, pausePatch } from './kind/pause.ts'
+export { skippableHubSteps } from './kind/step-names-table.ts'
 export { isLook } from './engine/plan-steps.ts'
 export { packageInForce } from './kind/package-in-force.ts'
 export { isImport } from './kind/edge-cluster-import.ts'
