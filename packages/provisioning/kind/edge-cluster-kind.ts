@@ -21,6 +21,7 @@ import { statusAfterChange } from './package-in-force.ts'
 import { edgeClusterTexts } from './edge-cluster-texts.ts'
 import { lateChangeTexts } from './late-changes.ts'
 import { machinesOf } from './machine-addresses.ts'
+import { figuresOf } from './network-size.ts'
 import { versionCauses } from './offered-versions.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
@@ -265,8 +266,9 @@ function messageOf({ status }: EdgeCluster): string {
 const strategy = {
   nameRule: 'dns-label',
   prepareForCreate(next) {
-    next['status'] = {}
     setMachines(edgeClusterOf(next))
+    // A dry run, such as that of a form, shows the figures that follow from the object.
+    next['status'] = figuresOf(edgeClusterOf(next))
   },
   prepareForUpdate(next, old) {
     next['status'] = statusAfterChange(edgeClusterOf(next), edgeClusterOf(old))
