@@ -617,6 +617,28 @@ test('a job without a cluster, and one whose cluster does not exist, have failed
   assert.match(job.status?.message ?? '', /branch-9: there is no such EdgeCluster/)
 })
 
+test('a job that names a machine which is not there, or selects none, has failed, and changes nothing', async () => {
+  await using scene = await Scene.start(two)
+  const odd: readonly [spec: Partial<EdgeJobSpec>, message: RegExp][] = [
+    [
+      { machines: { addresses: ['10.0.0.1', '10.0.9.9'] } },
+      /names 10\.0\.9\.9, .* its 2 EdgeClusters$/,
+    ],
+    [
+      { machines: { addresses: ['10.0.1.1'] }, clusters: { names: ['branch-1'] } },
+      /names 10\.0\.1\.1, and the job selects no such machine of branch-1$/,
+    ],
+    [{ machines: { role: 'Node', addresses: ['10.0.0.1'] } }, /names 10\.0\.0\.1,/],
+    [{ machines: { labelSelector: { matchLabels: { tier: 'none' } } } }, /^it selects no machine$/],
+  ]
+  for (const [at, [spec, message]] of odd.entries()) {
+    await scene.create({ ...upgrade, ...spec }, `job-${at}`)
+    const job = await scene.untilPhase('Failed', `job-${at}`)
+    assert.match(job.status?.message ?? '', message)
+  }
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([old]))
+})
+
 test('a job of one namespace reaches no cluster of another, and a forged part of it does nothing', async () => {
   await using scene = await Scene.start({ 'branch-1': ['10.0.0.1'] })
   const tenant = 'tenant'
