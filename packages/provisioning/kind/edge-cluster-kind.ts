@@ -23,6 +23,7 @@ import { lateChangeTexts } from './late-changes.ts'
 import { machinesOf } from './machine-addresses.ts'
 import { figuresOf } from './network-size.ts'
 import { versionCauses } from './offered-versions.ts'
+import { configurationSchemas } from './role-options.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 
@@ -172,8 +173,10 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
     programs: { type: 'object', additionalProperties: text },
     package: part('Package'),
+    configuration: part('Configuration'),
     nodeSettings: listOf(part('NodeSettings')),
   }),
+  ...configurationSchemas(schemaName),
   [`${schemaName}NodeSettings`]: object(
     {
       digest: text,

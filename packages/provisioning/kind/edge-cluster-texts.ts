@@ -1,4 +1,5 @@
 import type { KindTexts } from '@skerry/api'
+import { configurationTexts } from './role-options.ts'
 import { wayTexts } from './way-texts.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
@@ -6,6 +7,7 @@ const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 /** The texts of an EdgeCluster's fields, for kubectl explain. */
 export const edgeClusterTexts: KindTexts = Object.freeze({
   ...wayTexts(schemaName),
+  ...configurationTexts(schemaName),
   [schemaName]: {
     description:
       'Machines with an operating system and SSH, of which the hub makes a cluster that is on the hub. Its Secrets and ConfigMaps are in its own namespace.',
@@ -188,6 +190,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       machines: 'The machines with the facts that are known about them.',
       steps: 'Every step on every machine, in the order in which they are done.',
       conditions: 'A condition for each step over all machines, and Ready for the whole.',
+      configuration:
+        'The options that a job has given to a role on every machine that has it. Machines that join later get them, too.',
       nodeSettings:
         'The labels and taints that nodes have from the spec. Those that a change takes out are removed.',
     },

@@ -11,6 +11,7 @@ import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeJobCauses, edgeJobChangeCauses } from './edge-job-checks.ts'
 import { edgeJobTexts } from './edge-job-texts.ts'
 import { versionCauses } from './offered-versions.ts'
+import { configurationSchemas } from './role-options.ts'
 import {
   edgeJobClusterResource,
   edgeJobResource,
@@ -108,14 +109,7 @@ const jobSchemas: Readonly<Record<string, Schema>> = Object.freeze({
     secretRef,
   }),
   [`${jobName}Package`]: object({ digest: text, publicKey: text }, ['digest', 'publicKey']),
-  [`${jobName}Configuration`]: object({ site: part('SiteOptions'), node: part('NodeOptions') }),
-  [`${jobName}SiteOptions`]: object({
-    logLevel: text,
-    metricsAPI: boolean,
-    featureGates: texts,
-    runtimeConfig: texts,
-  }),
-  [`${jobName}NodeOptions`]: object({ logLevel: text, reservedAddresses: texts }),
+  ...configurationSchemas(jobName),
   [`${jobName}ImagePull`]: object({ images: texts, secretRef }, ['images']),
   [`${jobName}ClusterChoice`]: object({
     names: texts,

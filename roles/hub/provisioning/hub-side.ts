@@ -2,6 +2,7 @@ import { ifThere, resources } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import {
   StepError,
+  configurationPatch,
   edgeClusterResource,
   type EdgeCluster,
   type HubSide,
@@ -66,6 +67,12 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       const { namespace = '', name = '' } = metadata
       const source = taken === undefined ? {} : { package: taken }
       const patch = { status: { programs: { [address]: version }, ...source } }
+      const edges = cluster.resource(edgeClusterResource)
+      await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+    },
+    async recordConfiguration({ metadata }, configuration, signal) {
+      const { namespace = '', name = '' } = metadata
+      const patch = { status: { configuration: configurationPatch(configuration) } }
       const edges = cluster.resource(edgeClusterResource)
       await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
     },
