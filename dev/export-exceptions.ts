@@ -21,7 +21,6 @@ const decisions = [
   'packages/kubelet/resources/container-resources.ts oomScore',
   'packages/lua/lua-value.ts decimalIn',
   'packages/membership/rights/karmada-rights.ts karmadaRights',
-  'packages/provisioning/ensure/configure.ts optionsText',
   'packages/provisioning/ensure/copy-package.ts batchesOf',
   'packages/provisioning/ensure/copy-package.ts parseSystem',
   'packages/provisioning/ensure/copy-package.ts wantedFiles',

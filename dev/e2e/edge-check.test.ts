@@ -132,6 +132,10 @@ async function makes(story: Story): Promise<void> {
   await ip('link', 'add', 'uplink', 'type', 'bridge')
   await ip('address', 'add', `${uplink}/24`, 'dev', 'uplink')
   await ip('link', 'set', 'uplink', 'up')
+  const capacity = 'jsonpath={.status.capacity}'
+  const dry = ['create', '-f', '-', '--dry-run=server', '-o', capacity]
+  const told = await hub.tryKubectl(dry, { input: manifest(story, endpoint) })
+  assert.match(told.stdout, /^at most 1024 nodes with 30 pods each/, told.stderr)
   await hub.apply(manifest(story, endpoint))
   await hub.untilPhase('Checked')
   const made = await hub.skerry('edge-cluster', 'make', name, '-n', namespace)

@@ -19,7 +19,7 @@ export async function fillsForm(page: Page, place: EdgePlace, machine: TestMachi
   await page.getByRole('combobox', { name: 'Login', exact: true }).selectOption('password')
   await field(page, 'Password').fill(`not ${machine.passwords.root}`)
   await field(page, 'SSH port').fill('23')
-  await page.getByText('The hub accepts this.').waitFor()
+  await page.getByText('The hub accepts this. (at most 256 nodes with 110 pods each').waitFor()
 }
 
 /** Each fault stands at the field that helps, and nothing else is marked. */

@@ -142,6 +142,8 @@ export const edgeJobBounds = Object.freeze({
   optionsMax: 50,
   /** The entries of one annotation, and the machines that a job has confirmations for. */
   namesMax: 1_000,
+  /** The message of a job that is refused names so many of its machines. */
+  namesShown: 10,
   /** The status of a job shows this many failed machines, and this much of their messages. */
   failuresMax: 50,
   messageCharsMax: 300,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   leadingStep,
+  maySkip,
   shownKeys,
   stepMs,
   stepsDone,
@@ -74,4 +75,10 @@ test('the keys of jump hosts are compared before those of the machines behind th
     { address: 'gate:2222', unknownHostKey: 'SHA256:j' },
     { address: '10.0.0.11', unknownHostKey: 'SHA256:m' },
   ])
+})
+
+test('steps on machines may be skipped, and of the hub the one that asks an imported cluster', () => {
+  assert.equal(maySkip({ name: 'Connect', machine: '10.0.0.11' }), true)
+  assert.equal(maySkip({ name: 'RemoveAgent' }), true)
+  assert.equal(maySkip({ name: 'ClaimName' }), false)
 })

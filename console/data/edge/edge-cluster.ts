@@ -97,6 +97,11 @@ export function stepText({ name, machine }: Pick<EdgeStep, 'name' | 'machine'>):
   return machine === undefined ? name : `${name}@${machine}`
 }
 
+/** Steps of the hub give and take names and rights; of these a person may skip the one that asks an imported cluster. */
+export function maySkip({ name, machine }: Pick<EdgeStep, 'name' | 'machine'>): boolean {
+  return machine !== undefined || name === 'RemoveAgent'
+}
+
 /** A machine or jump host that shows a key which nobody has accepted. */
 export interface ShownKey {
   /** With the port if it is another one than 22. */

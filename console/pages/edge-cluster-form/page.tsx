@@ -110,7 +110,7 @@ function DryRunState({ dryRun, isEmpty, faults }: DryRunStateProps) {
   if (dryRun.isGood) {
     return (
       <span className="tone-ok freshness">
-        ● {texts.good} {dryRun.capacity}
+        ● {texts.good} {dryRun.capacity === undefined ? '' : `(${dryRun.capacity})`}
       </span>
     )
   }

@@ -7,6 +7,7 @@ import {
   changeOf,
   edgeClusters,
   leadingStep,
+  maySkip,
   stepsDone,
   stepText,
   wishPatch,
@@ -252,7 +253,7 @@ function StepOutput({ edge, step, ask }: StepOutputProps) {
             <button type="button" className="button" onClick={() => ask({ ask: 'retry', step })}>
               {texts.retry}
             </button>
-            {step.machine === undefined || !isStuck ? undefined : (
+            {!isStuck || !maySkip(step) ? undefined : (
               <button type="button" className="button" onClick={() => ask({ ask: 'skip', step })}>
                 {texts.skip}
               </button>

@@ -127,6 +127,7 @@ export async function simulatedHub(directory: string): Promise<HubSide> {
     read: none,
     dial: none,
     recordProgram: done,
+    recordConfiguration: none,
     imports: { keepJoin: none, endJoin: none, state: none, removeAgent: none },
     package: none,
     program: async () => ({

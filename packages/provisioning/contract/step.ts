@@ -2,6 +2,7 @@ import type { Clock, Logger } from '@skerry/base'
 import type { EdgeCluster, MachineStatus, PackageSource, WaitReason } from '../kind/edge-cluster.ts'
 import type { EdgeJob } from '../kind/edge-job.ts'
 import type { PlannedMachine } from '../kind/machine-addresses.ts'
+import type { Configuration } from '../kind/role-options.ts'
 import type { Duplex } from 'node:stream'
 import type { ImportSide } from './import-side.ts'
 import type { MachinePackage, MachineSystem } from './machine-package.ts'
@@ -102,6 +103,8 @@ export interface JobOrder {
   readonly job: EdgeJob
   /** The addresses for which a person has confirmed at the hub; `*` is every one. */
   readonly confirmed: readonly string[]
+  /** Whether the step of this name is done on every machine that the job is about. If omitted, it is. */
+  readonly isDoneEverywhere?: (name: string) => boolean
 }
 
 /** A step is idempotent: done twice, or once after it was broken off anywhere, it has the same effect. */
@@ -152,6 +155,12 @@ export interface HubSide {
       readonly version: string
       readonly package?: PackageSource
     },
+    signal: AbortSignal,
+  ): Promise<void>
+  /** Keeps the options that the named roles have from now on; machines that join later get them. */
+  recordConfiguration(
+    edge: EdgeCluster,
+    configuration: Configuration,
     signal: AbortSignal,
   ): Promise<void>
   /** The parts of an offline package for such a machine. Rejects with a StepError unless the key has signed it. */

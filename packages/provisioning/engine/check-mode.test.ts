@@ -176,3 +176,16 @@ test('a version that the hub has not is refused, and only when it is new', async
   })
   await edges.create(edgeOf({ version: '0.1.0' }), soon())
 })
+
+test('a dry run of the API shows how many nodes and services fit, and makes nothing', async () => {
+  await using scene = await start(worldOf())
+  const edges = scene.api.resource(edgeClusterResource)
+  const network = { podCIDR: '10.8.0.0/20', serviceCIDR: '10.9.0.0/24' }
+  const { status } = await edges.create(edgeOf({ network }), soon(), { isDryRun: true })
+  assert.deepEqual(status, {
+    nodesMax: 16,
+    servicesMax: 254,
+    capacity: 'at most 16 nodes with 110 pods each (a /24 for each node), and 254 services',
+  })
+  assert.equal((await edges.list({ namespace: 'default' }, soon())).items.length, 0)
+})

@@ -23,6 +23,7 @@ import {
   type EdgeJobCluster,
   type EdgeJobSpec,
 } from '../kind/edge-job.ts'
+import { configurationPatch, type Configuration } from '../kind/role-options.ts'
 import { StepError, type HubSide, type MachineContext } from '../contract/step.ts'
 import { resources } from '@skerry/client'
 import { jobSteps } from '../steps/job-steps-table.ts'
@@ -164,6 +165,11 @@ class Scene implements AsyncDisposable {
       },
       recordProgram: async (_edge, { address, version }) =>
         void this.recorded.push(`${address} ${version}`),
+      recordConfiguration: async ({ metadata: { name = '' } }, given) => {
+        const patch = { status: { configuration: configurationPatch(given) } }
+        const request = { namespace, name, type: 'merge' as const, patch }
+        await this.api.resource(edgeClusterResource).patchStatus(request, soon())
+      },
       read: async () => Buffer.from('{"auths":{"registry":{"auth":"dXNlcjpzM2NyM3Q="}}}'),
     }
     // No step of a job asks for more.
@@ -583,6 +589,39 @@ test('options are given to the roles, and taken back where a machine does not be
   assert.match(master.files.get('/etc/skerry/node-options.env') ?? '', /error/)
 })
 
+test('options that every machine got are kept for those that join later; options of some machines are not', async () => {
+  await using scene = await Scene.start({ 'branch-1': ['10.0.0.1', '10.0.0.2'] })
+  const kept = async (): Promise<Configuration | undefined> => {
+    const edges = scene.api.resource(edgeClusterResource)
+    return (await edges.get({ namespace, name: 'branch-1' }, soon())).status?.configuration
+  }
+  let count = 0
+  const does = async (configure: Configuration, more: Partial<EdgeJobSpec> = {}): Promise<void> => {
+    const name = `job-${(count += 1)}`
+    await scene.create({ configure, timeoutSeconds: 20, ...more }, name)
+    await scene.untilPhase('Completed', name)
+  }
+  const [site, node] = [
+    { metricsAPI: false, featureGates: ['A=true'] },
+    { logLevel: 'debug' as const },
+  ]
+  await does({ site, node })
+  assert.deepEqual(await kept(), { site, node })
+  await does({ site: { logLevel: 'error' } })
+  const both = { site: { logLevel: 'error' }, node }
+  assert.deepEqual(await kept(), both)
+  await does({ node: { logLevel: 'info' } }, { machines: { addresses: ['10.0.0.2'] } })
+  assert.deepEqual(await kept(), both)
+  scene.onStep = (step) => {
+    if (step === 'before MachineReady@10.0.0.2') scene.machine('10.0.0.2').roles.delete('node')
+  }
+  await does({ node: { logLevel: 'error' } }, { failureTolerance: 1 })
+  assert.deepEqual(await kept(), both)
+  scene.onStep = undefined
+  await does({ node: {} })
+  assert.deepEqual(await kept(), { site: both.site })
+})
+
 test('images are pulled with credentials that are shown nowhere', async () => {
   await using scene = await Scene.start(two)
   const images = ['registry.example/shop/till:1.4']
@@ -615,6 +654,28 @@ test('a job without a cluster, and one whose cluster does not exist, have failed
   await scene.create({ ...upgrade, clusters: { names: ['branch-9'] } }, 'second')
   const job = await scene.untilPhase('Failed', 'second')
   assert.match(job.status?.message ?? '', /branch-9: there is no such EdgeCluster/)
+})
+
+test('a job that names a machine which is not there, or selects none, has failed, and changes nothing', async () => {
+  await using scene = await Scene.start(two)
+  const odd: readonly [spec: Partial<EdgeJobSpec>, message: RegExp][] = [
+    [
+      { machines: { addresses: ['10.0.0.1', '10.0.9.9'] } },
+      /names 10\.0\.9\.9, .* its 2 EdgeClusters$/,
+    ],
+    [
+      { machines: { addresses: ['10.0.1.1'] }, clusters: { names: ['branch-1'] } },
+      /names 10\.0\.1\.1, and the job selects no such machine of branch-1$/,
+    ],
+    [{ machines: { role: 'Node', addresses: ['10.0.0.1'] } }, /names 10\.0\.0\.1,/],
+    [{ machines: { labelSelector: { matchLabels: { tier: 'none' } } } }, /^it selects no machine$/],
+  ]
+  for (const [at, [spec, message]] of odd.entries()) {
+    await scene.create({ ...upgrade, ...spec }, `job-${at}`)
+    const job = await scene.untilPhase('Failed', `job-${at}`)
+    assert.match(job.status?.message ?? '', message)
+  }
+  assert.deepEqual(new Set(Object.values(scene.versions())), new Set([old]))
 })
 
 test('a job of one namespace reaches no cluster of another, and a forged part of it does nothing', async () => {

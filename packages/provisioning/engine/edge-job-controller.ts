@@ -7,7 +7,7 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { apiTime } from '@skerry/fleet-kinds'
-import { edgeClusterResource } from '../kind/edge-cluster.ts'
+import { edgeClusterResource, type EdgeCluster } from '../kind/edge-cluster.ts'
 import {
   edgeJobAsks,
   edgeJobClusterName,
@@ -27,7 +27,7 @@ import { isEnded } from './job-turns.ts'
 import { clustersOf } from './plan-job.ts'
 import { removeAnnotations } from './remove-annotations.ts'
 
-const { clustersMax, namesMax, summaryDelayMs } = edgeJobBounds
+const { clustersMax, namesMax, namesShown, summaryDelayMs } = edgeJobBounds
 
 /** Plans EdgeJobs: an object for each of their clusters, what people ask for, and the sum of what has become of them. */
 export function edgeJobController(): ControllerDefinition {
@@ -91,6 +91,8 @@ async function plan(
   if (wanted.length > clustersMax) {
     return `it selects ${wanted.length} EdgeClusters: at most ${clustersMax} can be changed by one job`
   }
+  const nobody = whyNoMachine(job, wanted, edges)
+  if (nobody !== undefined) return nobody
   const client = context.client(edgeJobClusterResource)
   for (const edgeCluster of wanted) {
     if (known.some(({ spec }) => spec.edgeCluster === edgeCluster)) continue
@@ -113,6 +115,27 @@ async function plan(
     }
   }
   return undefined
+}
+
+/** A job that is about no machine would be Completed at once, though its author has misspelled an address. */
+function whyNoMachine(
+  { spec }: EdgeJob,
+  wanted: readonly string[],
+  edges: readonly EdgeCluster[],
+): string | undefined {
+  const found = edges.filter(({ metadata }) => wanted.includes(metadata.name ?? ''))
+  // A cluster that is not there fails by itself, and is named then.
+  if (found.length < wanted.length) return undefined
+  const targets = new Set(
+    found.flatMap((edge) => targetsOf(edge, spec).map(({ address }) => address)),
+  )
+  const missing = (spec.machines?.addresses ?? []).filter((address) => !targets.has(address))
+  if (missing.length > 0) {
+    const names = missing.slice(0, namesShown).join(', ')
+    const clusters = wanted.length === 1 ? wanted[0] : `its ${wanted.length} EdgeClusters`
+    return `spec.machines.addresses names ${names}, and the job selects no such machine of ${clusters}`
+  }
+  return targets.size === 0 ? 'it selects no machine' : undefined
 }
 
 function refused(

@@ -129,9 +129,11 @@ const tables: readonly {
         store: etcd,
       }),
       storyOf('the fields of a cluster change', everything, ({ story }) => story.change(changed)),
-      storyOf('one master on a file becomes three', plain(), ({ story }) =>
-        story.change({ machines: blocksOf([first, second, third], [fourth]), store: etcd }),
-      ),
+      storyOf('one master on a file becomes three', plain(), ({ story }) => {
+        story.change({ machines: blocksOf([first, second, third], [fourth]), store: etcd })
+        const configuration = { site: { metricsAPI: false }, node: { logLevel: 'debug' as const } }
+        story.edge = { ...story.edge, status: { ...story.status, configuration } }
+      }),
     ],
   },
   {

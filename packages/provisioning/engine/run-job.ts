@@ -81,11 +81,14 @@ export async function runJob(
   // Nodes are never newer than a master, so they wait for one that is not made yet.
   const isMasterMade = masters.some((master) => hasAllDone(edge, master))
   const machines = isMasterMade ? made : []
+  const unmade = targets.filter((machine) => !machines.includes(machine))
+  // A step asks when it runs, and the book is there by then.
+  const isDoneEverywhere = (name: string): boolean =>
+    unmade.length === 0 && book.steps.every((step) => step.name !== name || step.state === 'Done')
   const steps = scope
-    .jobSteps({ job, confirmed: own.spec.confirmed ?? [] })
+    .jobSteps({ job, confirmed: own.spec.confirmed ?? [], isDoneEverywhere })
     .filter(({ applies }) => applies?.(edge) !== false)
   const instances = jobInstancesOf(steps, machines)
-  const unmade = targets.filter((machine) => !machines.includes(machine))
   const book = bookOf(work, { instances, machines, unmade, steps }, scope, signal)
   const hold = holdOf(work, { book, instances }, scope)
   await book.save('Running')

@@ -6,12 +6,11 @@ import {
   type MachineStatus,
   type StepStatus,
 } from '../kind/edge-cluster.ts'
-import { isImport } from '../kind/edge-cluster-import.ts'
 import type { StepPlan } from '../kind/edge-options.ts'
 import { sitePlaceOf } from '../kind/made-masters.ts'
 import { machinesOf, type PlannedMachine } from '../kind/machine-addresses.ts'
 import { settingsToKeep } from '../kind/node-settings.ts'
-import { capacityText, networkSizeOf } from '../kind/network-size.ts'
+import { figuresOf } from '../kind/network-size.ts'
 import { instancesOf, isFinished } from './plan-steps.ts'
 
 /** Returns true while the object asks for a check alone. A deletion takes away whatever there is. */
@@ -47,12 +46,11 @@ export function statusBaseOf(
   steps: readonly Step[],
   machines: readonly MachineStatus[],
 ): Omit<EdgeClusterStatus, 'phase' | 'steps' | 'machines' | 'conditions'> {
-  const { nodesMax, servicesMax } = networkSizeOf(edge.spec)
   const isCheck = isMereCheck(edge)
   return {
     observedGeneration: edge.metadata.generation ?? 0,
     clusterName: clusterNameOfEdge(edge),
-    ...(isImport(edge) ? {} : { nodesMax, servicesMax, capacity: capacityText(edge.spec) }),
+    ...figuresOf(edge),
     nodeSettings: settingsToKeep(edge, machines, machinesOf(edge.spec)),
     mode: isCheck ? 'Check' : 'Make',
     ...(isCheck ? { plan: planOf(edge, steps) } : {}),

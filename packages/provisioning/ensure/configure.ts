@@ -1,12 +1,10 @@
 import { StepError, type JobOrder, type MachineContext } from '../contract/step.ts'
-import type { Configuration } from '../kind/edge-job.ts'
-import { must, places } from './commands.ts'
+import { coversRole } from '../kind/job-targets.ts'
+import { must } from './commands.ts'
 import { exists, jobFiles, keepOnce, putBack, readSmall } from './job-files.ts'
 import { requireQuorum } from './member-health.ts'
-import { envText } from './site-options.ts'
+import { optionsFileOf, optionsText, optionsVariable } from './role-options.ts'
 import { awaitMachine, rolesOf, startRoles, type Marks, type Role } from './start-roles.ts'
-
-const variable = 'SKERRY_OPTIONS'
 
 /** Gives the roles of a machine other options, and starts them with these. The old ones are kept. */
 export function configure(order: JobOrder): (context: MachineContext) => Promise<string> {
@@ -15,12 +13,12 @@ export function configure(order: JobOrder): (context: MachineContext) => Promise
     if (roles.includes('site')) await requireQuorum(order, context)
     for (const role of roles) {
       await keepOptions(order, role, context)
-      await context.shell.write(pathOf(role), optionsText(order, role), 0o600)
+      await context.shell.write(optionsFileOf(role), textOf(order, role), 0o600)
     }
     await startRoles(order, roles, context)
     for (const role of roles) {
       const unit = `/etc/systemd/system/skerry-${role}.service`
-      const { exitCode } = await context.shell.run(['grep', '-qF', `$${variable}`, '--', unit], {
+      const { exitCode } = await context.shell.run(['grep', '-qF', optionsVariable, '--', unit], {
         signal: context.signal,
         keepsFiles: true,
       })
@@ -28,7 +26,7 @@ export function configure(order: JobOrder): (context: MachineContext) => Promise
       const text = `the program on ${context.machine.address} cannot be configured by a job: upgrade it first`
       throw new StepError(text, { isFinal: true })
     }
-    return roles.map((role) => optionsText(order, role).trim()).join('; ')
+    return roles.map((role) => textOf(order, role).trim()).join('; ')
   }
 }
 
@@ -36,11 +34,29 @@ export function configure(order: JobOrder): (context: MachineContext) => Promise
 export function awaitOptions(order: JobOrder): (context: MachineContext) => Promise<string> {
   return async (context) => {
     const roles = configuredRoles(order, context)
-    const marks: Marks = Object.fromEntries(
-      roles.map((role) => [role, optionsText(order, role).trim()]),
-    )
+    const marks: Marks = Object.fromEntries(roles.map((role) => [role, textOf(order, role).trim()]))
     await awaitMachine(order, { marks, roles }, context)
     return 'Ready with the new options'
+  }
+}
+
+/**
+ * Keeps the options of a role for machines that join later, once every machine of the cluster that has the role is Ready
+ * with them. Those of some machines are an affair of these.
+ */
+export function keepForLater(order: JobOrder): (context: MachineContext) => Promise<string> {
+  return async ({ edge, hub, signal }) => {
+    const { job, isDoneEverywhere } = order
+    if (isDoneEverywhere?.('MachineReady') === false) return 'other machines do not have them yet'
+    const { site, node } = job.spec.configure ?? {}
+    const whole = {
+      ...(site !== undefined && coversRole('site', edge, job.spec) ? { site } : {}),
+      ...(node !== undefined && coversRole('node', edge, job.spec) ? { node } : {}),
+    }
+    const roles = Object.keys(whole)
+    if (roles.length === 0) return 'the job is about some machines only'
+    await hub.recordConfiguration(edge, whole, signal)
+    return `machines that join later get the options of ${roles.join(' and ')}`
   }
 }
 
@@ -55,8 +71,8 @@ export function restoreOptions(order: JobOrder): (context: MachineContext) => Pr
     for (const role of kept) {
       const from = savedPath(home, role)
       const isEmpty = (await readSmall(context, from)) === ''
-      if (isEmpty) await must(context, ['rm', '-f', '--', pathOf(role)])
-      else await putBack(context, { from, to: pathOf(role), mode: '0600' })
+      if (isEmpty) await must(context, ['rm', '-f', '--', optionsFileOf(role)])
+      else await putBack(context, { from, to: optionsFileOf(role), mode: '0600' })
     }
     await startRoles(order, kept, context)
     await awaitMachine(order, { marks: {}, roles: kept }, context)
@@ -69,8 +85,8 @@ function configuredRoles({ job }: JobOrder, context: MachineContext): Role[] {
   return rolesOf(context).filter((role) => job.spec.configure?.[role] !== undefined)
 }
 
-function pathOf(role: Role): string {
-  return `${places.settings}/${role}-options.env`
+function textOf({ job }: JobOrder, role: Role): string {
+  return optionsText(job.spec.configure ?? {}, role)
 }
 
 function savedPath(home: string, role: Role): string {
@@ -80,26 +96,7 @@ function savedPath(home: string, role: Role): string {
 /** An empty file stands for options that were not there. */
 async function keepOptions(order: JobOrder, role: Role, context: MachineContext): Promise<void> {
   const saved = savedPath(jobFiles(order).home, role)
-  if (await exists(context, pathOf(role))) return keepOnce(context, pathOf(role), saved)
+  if (await exists(context, optionsFileOf(role)))
+    return keepOnce(context, optionsFileOf(role), saved)
   if (!(await exists(context, saved))) await context.shell.write(saved, '', 0o600)
-}
-
-/** Returns the file of a role's options. Throws if a word cannot be in it. */
-export function optionsText({ job }: Pick<JobOrder, 'job'>, role: Role): string {
-  return envText(wordsOf(job.spec.configure ?? {}, role), variable)
-}
-
-function wordsOf({ site, node }: Configuration, role: Role): string[] {
-  if (role === 'site') {
-    return [
-      ...(site?.logLevel === undefined ? [] : ['--log-level', site.logLevel]),
-      ...(site?.metricsAPI === false ? ['--disable-metrics-api'] : []),
-      ...(site?.featureGates ?? []).flatMap((gate) => ['--feature-gates', gate]),
-      ...(site?.runtimeConfig ?? []).flatMap((entry) => ['--runtime-config', entry]),
-    ]
-  }
-  return [
-    ...(node?.logLevel === undefined ? [] : ['--log-level', node.logLevel]),
-    ...(node?.reservedAddresses ?? []).flatMap((each) => ['--reserved-address', each]),
-  ]
 }

@@ -11,6 +11,7 @@ import { networkSizeOf } from '../kind/network-size.ts'
 import { settingsWords } from './label-node.ts'
 import { nodeNameOf, takeNodeName } from './node-name.ts'
 import { registryDirectory } from './registries.ts'
+import { giveOptions } from './role-options.ts'
 import { networkWords, startUnit } from './site.ts'
 import { envText, optionWords } from './site-options.ts'
 import { createNodeToken } from './site-tokens.ts'
@@ -70,6 +71,7 @@ export async function startNode(
     ...settingsWords(settingsOf(edge.spec, machine)),
   ]
   await shell.write(`${places.settings}/node.env`, envText(words), 0o600)
+  await giveOptions('node', context)
   await startUnit('skerry-node', context)
   return `node ${name} starts with address ${address}`
 }

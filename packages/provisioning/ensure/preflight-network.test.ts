@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EdgeClusterSpec, MachineRole } from '../kind/edge-cluster.ts'
 import { parseFacts } from './preflight-facts.ts'
-import { networkFindings } from './preflight-network.ts'
+import { hubFindings, networkFindings } from './preflight-network.ts'
 
 const judged = {
   edge: { spec: { machines: [] } },
@@ -100,3 +100,21 @@ test('routes and links of the cluster are not findings on a machine that belongs
   assert.equal(findings(text).length, 2)
   assert.deepEqual(findings(text, { isMember: true }), [])
 })
+
+const hubs: readonly [server: string, expected: RegExp | undefined][] = [
+  ['https://10.0.0.5:7443', undefined],
+  ['https://hub.example.com', undefined],
+  [
+    'https://10.43.7.5:7443',
+    /hub, https:\/\/10\.43\.7\.5:7443, is in spec\.network\.serviceCIDR, 10\.43/,
+  ],
+  ['https://10.42.0.5', /spec\.network\.podCIDR.*; choose another range, or set spec\.hubServer/],
+]
+for (const [server, expected] of hubs) {
+  test(`a hub at ${server} ${expected === undefined ? 'is reached' : 'would be looked for within the cluster'}`, () => {
+    const [finding, ...others] = hubFindings(server, judged.edge)
+    assert.deepEqual(others, [])
+    if (expected === undefined) assert.equal(finding, undefined)
+    else assert.match(finding ?? '', expected)
+  })
+}

@@ -4,6 +4,7 @@ import { iptablesRules } from '../firewall/iptables-rules.ts'
 import { nftRules } from '../firewall/nft-rules.ts'
 import { overlap, rangeOf, type Range } from '../kind/address-range.ts'
 import { edgeNetworkDefaults, provisioningBounds } from '../limits-table.ts'
+import { whyBehindRange } from '../kind/network-checks.ts'
 import { memberPorts, type Facts } from './preflight-facts.ts'
 import { apiPortDefault } from '../kind/made-masters.ts'
 
@@ -35,6 +36,13 @@ export function networkFindings(
     ...(isMember ? [] : routeFindings(facts, edge)),
     ...(hasOthers ? firewallFindings(facts, { role, hasMember, apiPort }) : []),
   ]
+}
+
+/** The object names no address of the hub if it takes the hub's own, which nothing has compared with its ranges then. */
+export function hubFindings(server: string, { spec }: Pick<EdgeCluster, 'spec'>): string[] {
+  const why = whyBehindRange(spec, server)
+  if (why === undefined) return []
+  return [`the address of the hub, ${server}, ${why}; choose another range, or set spec.hubServer`]
 }
 
 function linkFindings(facts: Facts, isMember: boolean): string[] {

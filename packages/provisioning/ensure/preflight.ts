@@ -15,7 +15,7 @@ import {
   roleFindings,
   type Facts,
 } from './preflight-facts.ts'
-import { networkFindings } from './preflight-network.ts'
+import { hubFindings, networkFindings } from './preflight-network.ts'
 import { lookAtPackage, type SeenPackage } from './package-findings.ts'
 import { factsScript } from './preflight-script.ts'
 import { isProxied } from './proxy.ts'
@@ -32,6 +32,10 @@ export async function preflight(context: MachineContext): Promise<string> {
   const held = await virtualIpFinding(context, { isMember })
   const findings = [...clashes, ...roleFindings(facts), ...seen.findings]
   if (held !== undefined) findings.push(held)
+  // The others join a site that reaches its hub.
+  if (context.machine.address === context.master.address) {
+    findings.push(...hubFindings(context.hub.server(context.edge), context.edge))
+  }
   return judge(facts, { ...seen, findings }, context)
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EdgeClusterSpec } from '../kind/edge-cluster.ts'
+import type { Configuration } from '../kind/role-options.ts'
 import { fakeShell } from '../testing/fake-shell.ts'
 import { contextOn } from '../testing/target-scene.ts'
 import { startNode } from './node.ts'
@@ -76,3 +77,24 @@ for (const [field, spec, site, node] of cases) {
     for (const words of node) assert.ok(options.node.includes(` ${words} `), options.node)
   })
 }
+
+test('a role that starts for the first time has the options that a job has given to the others', async () => {
+  const shell = fakeShell(([program]) => {
+    if (program === 'ip') return { stdout: JSON.stringify(links) }
+    return program === 'uname' ? { stdout: 'shop-1\n' } : undefined
+  })
+  const scene = contextOn('10.0.0.1', { known: [], shells: { '10.0.0.1': shell } })
+  const startsWith = async (configuration: Configuration): Promise<(string | undefined)[]> => {
+    const context = { ...scene, edge: { ...scene.edge, status: { configuration } } }
+    await startSiteOf(token, [], context)
+    await startNode(token, context)
+    return ['site', 'node'].map((role) => shell.files.get(`/etc/skerry/${role}-options.env`))
+  }
+  assert.deepEqual(await startsWith({}), [undefined, undefined])
+  assert.deepEqual(await startsWith({ node: { reservedAddresses: ['192.0.2.9'] } }), [
+    undefined,
+    'SKERRY_OPTIONS=--reserved-address 192.0.2.9\n',
+  ])
+  const [site] = await startsWith({ site: { metricsAPI: false } })
+  assert.equal(site, 'SKERRY_OPTIONS=--disable-metrics-api\n')
+})

@@ -10,6 +10,7 @@ import type {
 } from '../contract/step.ts'
 import { addressOf, must, places, untilTrue } from './commands.ts'
 import { nodeNameOf } from './node-name.ts'
+import { giveOptions } from './role-options.ts'
 import { apiWords, envText, etcdWords, optionWords, siteOptionsFile } from './site-options.ts'
 
 const { startMsMax, readyMsMax } = provisioningBounds.steps
@@ -58,6 +59,7 @@ export async function startSiteOf(
     ...apiWords(edge, machine, address),
   ]
   await shell.write(siteOptionsFile, envText(words), 0o600)
+  await giveOptions('site', context)
   await startUnit('skerry-site', context)
   return `the site runs on ${address}`
 }

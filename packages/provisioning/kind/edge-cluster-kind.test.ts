@@ -25,3 +25,9 @@ test('an object that older rules accepted can be annotated and deleted, and is j
   const [cause] = strategy.validateUpdate?.(edgeWith({}, { ...odd, displayName: 'x' }), old) ?? []
   assert.equal(cause?.field, 'spec.retry.attempts')
 })
+
+test('an import has no figures of nodes and services', () => {
+  const edge = edgeWith({}, { machines: [], import: {} })
+  strategy.prepareForCreate?.(edge, { nowMs: 0, newUid: () => '', user: 'eva' })
+  assert.deepEqual(Object.entries(edge).find(([name]) => name === 'status')?.[1], {})
+})

@@ -21,7 +21,9 @@ import { statusAfterChange } from './package-in-force.ts'
 import { edgeClusterTexts } from './edge-cluster-texts.ts'
 import { lateChangeTexts } from './late-changes.ts'
 import { machinesOf } from './machine-addresses.ts'
+import { figuresOf } from './network-size.ts'
 import { versionCauses } from './offered-versions.ts'
+import { configurationSchemas } from './role-options.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 
@@ -171,8 +173,10 @@ const schemas: Readonly<Record<string, Schema>> = Object.freeze({
     conditions: listOf({ ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition' }),
     programs: { type: 'object', additionalProperties: text },
     package: part('Package'),
+    configuration: part('Configuration'),
     nodeSettings: listOf(part('NodeSettings')),
   }),
+  ...configurationSchemas(schemaName),
   [`${schemaName}NodeSettings`]: object(
     {
       digest: text,
@@ -265,8 +269,9 @@ function messageOf({ status }: EdgeCluster): string {
 const strategy = {
   nameRule: 'dns-label',
   prepareForCreate(next) {
-    next['status'] = {}
     setMachines(edgeClusterOf(next))
+    // A dry run, such as that of a form, shows the figures that follow from the object.
+    next['status'] = figuresOf(edgeClusterOf(next))
   },
   prepareForUpdate(next, old) {
     next['status'] = statusAfterChange(edgeClusterOf(next), edgeClusterOf(old))

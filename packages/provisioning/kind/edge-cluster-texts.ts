@@ -1,4 +1,5 @@
 import type { KindTexts } from '@skerry/api'
+import { configurationTexts } from './role-options.ts'
 import { wayTexts } from './way-texts.ts'
 
 const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
@@ -6,6 +7,7 @@ const schemaName = 'io.skerry.hub.v1alpha1.EdgeCluster'
 /** The texts of an EdgeCluster's fields, for kubectl explain. */
 export const edgeClusterTexts: KindTexts = Object.freeze({
   ...wayTexts(schemaName),
+  ...configurationTexts(schemaName),
   [schemaName]: {
     description:
       'Machines with an operating system and SSH, of which the hub makes a cluster that is on the hub. Its Secrets and ConfigMaps are in its own namespace.',
@@ -33,9 +35,9 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       package:
         'The offline package of which the machines are made. If omitted, they use their own mirrors.',
       files:
-        'Files that are copied to each machine before anything is installed. Later changes are for machines that join later.',
+        'Files that are copied to each machine before anything is installed. A change copies them again, and takes back those that are gone.',
       hooks:
-        'Scripts that each machine runs as root before and after the installation. Later changes are for machines that join later.',
+        'Scripts that each machine runs as root before and after the installation. A changed script runs on machines that join later, and elsewhere if somebody retries its step.',
       mastersTakeWorkloads:
         'Whether masters run pods of users, too. The default is true; false gives their nodes the taint of control planes. It may not be changed.',
       skipSteps:
@@ -48,7 +50,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       machinesAtOnce:
         'How many machines are worked on at the same time. The default is 10, the most 50.',
       version:
-        "The version of the program that machines get when it is installed on them. If omitted, the hub's own.",
+        'The version of the program with which the cluster is made. If omitted, the newest that the hub has. Machines that join later get that of their master.',
       proxy:
         "The HTTP proxy of the machines: for apt, for images, and for the site's way to the hub. Pods do not get it.",
       registries: 'Mirrors of image registries.',
@@ -188,6 +190,8 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
       machines: 'The machines with the facts that are known about them.',
       steps: 'Every step on every machine, in the order in which they are done.',
       conditions: 'A condition for each step over all machines, and Ready for the whole.',
+      configuration:
+        'The options that a job has given to a role on every machine that has it. Machines that join later get them, too.',
       nodeSettings:
         'The labels and taints that nodes have from the spec. Those that a change takes out are removed.',
     },
@@ -209,7 +213,7 @@ export const edgeClusterTexts: KindTexts = Object.freeze({
   [`${schemaName}MachineStatus`]: {
     fields: {
       address: 'The address in the spec.',
-      role: 'Master or Node.',
+      role: 'Master, Node or Witness.',
       hostKey: 'The fingerprint that the machine showed and that was accepted.',
       unknownHostKey: 'The fingerprint that the machine showed and that is not accepted yet.',
       isChanged: 'Whether a step has changed the machine, so that it must be cleaned one day.',

@@ -5,6 +5,7 @@ import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
 import type { BlockWay, JumpStatus } from './block-way.ts'
 import type { EdgeOptions, StepPlan } from './edge-options.ts'
 import type { GivenSettings } from './node-settings.ts'
+import type { Configuration } from './role-options.ts'
 import type { ShellFault } from './shell-fault.ts'
 
 /**
@@ -198,6 +199,8 @@ export interface EdgeClusterStatus {
   programs?: Record<string, string>
   /** The package to which a job has upgraded the master, since the spec named its own. */
   package?: PackageSource
+  /** The options that a job has given to a role on every machine that has it: machines that join later get them, too. */
+  configuration?: Configuration
   /** The labels and taints that nodes have from this object, so that they lose those which leave the object. */
   nodeSettings?: GivenSettings[]
 }

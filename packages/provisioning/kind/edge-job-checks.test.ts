@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { optionsText } from '../ensure/configure.ts'
+import { optionsText } from '../ensure/role-options.ts'
 import { edgeJobCauses, edgeJobChangeCauses } from './edge-job-checks.ts'
 import type { EdgeJob, EdgeJobSpec } from './edge-job.ts'
 
@@ -127,9 +127,8 @@ test('an upgrade names a version or a package, whose digest and key are checked'
 
 test('options that no check has seen still reach neither a shell nor a unit', () => {
   for (const text of hostile.filter((each) => !/^[\w.,:/@=+-]+$/.test(each))) {
-    const spec = { clusters, configure: { node: { reservedAddresses: [text] } } }
-    const job = { apiVersion: '', kind: 'EdgeJob', metadata: { name: 'job' }, spec }
-    assert.throws(() => optionsText({ job }, 'node'), RangeError, JSON.stringify(text))
+    const options = { node: { reservedAddresses: [text] } }
+    assert.throws(() => optionsText(options, 'node'), RangeError, JSON.stringify(text))
   }
 })
 

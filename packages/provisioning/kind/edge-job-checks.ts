@@ -14,7 +14,8 @@ import {
 import { messageOf } from '@skerry/base'
 import { edgeClusterBounds, edgeJobBounds } from '../limits-table.ts'
 import { packageCauses } from './package-checks.ts'
-import type { Configuration, EdgeJob, EdgeJobSpec, ImagePull, Upgrade } from './edge-job.ts'
+import type { EdgeJob, EdgeJobSpec, ImagePull, Upgrade } from './edge-job.ts'
+import type { Configuration } from './role-options.ts'
 
 const bounds = edgeJobBounds
 const works = ['upgrade', 'configure', 'pullImages'] as const

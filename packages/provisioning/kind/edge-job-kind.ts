@@ -5,11 +5,14 @@ import {
   type Column,
   type Kind,
   type Schema,
+  type StatusCause,
   type Strategy,
 } from '@skerry/api'
 import { hubKind, textColumn } from '@skerry/fleet-kinds'
 import { edgeJobCauses, edgeJobChangeCauses } from './edge-job-checks.ts'
 import { edgeJobTexts } from './edge-job-texts.ts'
+import { versionCauses } from './offered-versions.ts'
+import { configurationSchemas } from './role-options.ts'
 import {
   edgeJobClusterResource,
   edgeJobResource,
@@ -21,10 +24,14 @@ import {
 const jobName = 'io.skerry.hub.v1alpha1.EdgeJob'
 const clusterName = 'io.skerry.hub.v1alpha1.EdgeJobCluster'
 
-/** Returns EdgeJob and EdgeJobCluster as kinds for an API server that has EdgeCluster as well. */
-export function edgeJobKinds(builtin: readonly Kind[]): Kind[] {
+/**
+ * Returns EdgeJob and EdgeJobCluster as kinds for an API server that has EdgeCluster as well. `versions` returns those of
+ * the program that the hub has for machines; if omitted, any is accepted.
+ */
+export function edgeJobKinds(builtin: readonly Kind[], versions?: () => readonly string[]): Kind[] {
+  const { resource } = edgeJobResource
   return [
-    kindOf('EdgeJob', { resource: edgeJobResource.resource, schemas: jobSchemas }, jobs, builtin),
+    kindOf('EdgeJob', { resource, schemas: jobSchemas }, jobsFor(versions), builtin),
     kindOf(
       'EdgeJobCluster',
       { resource: edgeJobClusterResource.resource, schemas: clusterSchemas },
@@ -103,14 +110,7 @@ const jobSchemas: Readonly<Record<string, Schema>> = Object.freeze({
     secretRef,
   }),
   [`${jobName}Package`]: object({ digest: text, publicKey: text }, ['digest', 'publicKey']),
-  [`${jobName}Configuration`]: object({ site: part('SiteOptions'), node: part('NodeOptions') }),
-  [`${jobName}SiteOptions`]: object({
-    logLevel: text,
-    metricsAPI: boolean,
-    featureGates: texts,
-    runtimeConfig: texts,
-  }),
-  [`${jobName}NodeOptions`]: object({ logLevel: text, reservedAddresses: texts }),
+  ...configurationSchemas(jobName),
   [`${jobName}ImagePull`]: object({ images: texts, secretRef }, ['images']),
   [`${jobName}ClusterChoice`]: object({
     names: texts,
@@ -247,6 +247,20 @@ const jobs: { readonly columns: readonly Column[]; readonly strategy: Strategy }
       ...edgeJobChangeCauses(jobOf(next).spec, jobOf(old).spec),
     ],
   },
+}
+
+/** A job's version cannot be changed, so that only a new job is judged by the versions that the hub has. */
+function jobsFor(versions: (() => readonly string[]) | undefined): typeof jobs {
+  if (versions === undefined) return jobs
+  const { columns, strategy } = jobs
+  const validate = (found: AnyObject): StatusCause[] => {
+    const causes = edgeJobCauses(jobOf(found))
+    // A version that is spelled wrongly is told once.
+    if (causes.length > 0) return causes
+    const { upgrade = {} } = jobOf(found).spec
+    return versionCauses(upgrade, versions(), 'spec.upgrade.version')
+  }
+  return { columns, strategy: { ...strategy, validate } }
 }
 
 const clusters: { readonly columns: readonly Column[]; readonly strategy: Strategy } = {

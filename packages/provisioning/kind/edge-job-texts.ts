@@ -1,4 +1,5 @@
 import type { KindTexts } from '@skerry/api'
+import { configurationTexts } from './role-options.ts'
 
 const job = 'io.skerry.hub.v1alpha1.EdgeJob'
 const part = 'io.skerry.hub.v1alpha1.EdgeJobCluster'
@@ -50,26 +51,7 @@ export const edgeJobTexts: KindTexts = Object.freeze({
       publicKey: 'The Ed25519 public key in PEM whose owner must have signed it.',
     },
   },
-  [`${job}Configuration`]: {
-    description: 'Options. Those of a role that is named replace all that were configured before.',
-    fields: { site: 'Options of sites, on masters.', node: 'Options of nodes.' },
-  },
-  [`${job}SiteOptions`]: {
-    description: 'Options of a site.',
-    fields: {
-      logLevel: 'error, info or debug.',
-      metricsAPI: 'Whether the site serves metrics.k8s.io itself; default true.',
-      featureGates: 'Entries such as ClusterTrustBundle=true.',
-      runtimeConfig: 'Entries such as api/beta=true.',
-    },
-  },
-  [`${job}NodeOptions`]: {
-    description: 'Options of a node.',
-    fields: {
-      logLevel: 'error, info or debug.',
-      reservedAddresses: 'Addresses that no service may take.',
-    },
-  },
+  ...configurationTexts(job),
   [`${job}ImagePull`]: {
     description: 'Images to pull.',
     fields: {

@@ -2,6 +2,7 @@ import type { KubeObject, LabelSelectorFields } from '@skerry/api'
 import type { TypedResource } from '@skerry/client'
 import { hubGroup, type ClusterCondition } from '@skerry/fleet-kinds'
 import type { MachineRole, PackageSource, StepStatus } from './edge-cluster.ts'
+import type { Configuration } from './role-options.ts'
 
 /**
  * A hub.skerry.io/v1alpha1 EdgeJob: one change of the machines of many EdgeClusters of its namespace. It does exactly
@@ -44,30 +45,6 @@ export interface Upgrade {
   /** Images that are pulled before the program is changed. */
   images?: string[]
   secretRef?: { name: string }
-}
-
-/** Options of the roles. Those of a role that is named replace all that were configured before. */
-export interface Configuration {
-  site?: SiteOptionsChoice
-  node?: NodeOptionsChoice
-}
-
-export type LogLevelChoice = 'error' | 'info' | 'debug'
-
-export interface SiteOptionsChoice {
-  logLevel?: LogLevelChoice
-  /** Whether the site serves metrics.k8s.io itself; default true. */
-  metricsAPI?: boolean
-  /** Entries such as `ClusterTrustBundle=true`. */
-  featureGates?: string[]
-  /** Entries such as `api/beta=true`. */
-  runtimeConfig?: string[]
-}
-
-export interface NodeOptionsChoice {
-  logLevel?: LogLevelChoice
-  /** Addresses that no service may take. */
-  reservedAddresses?: string[]
 }
 
 export interface ImagePull {

@@ -4,7 +4,7 @@ export interface EdgeOptions {
   mode?: 'Make' | 'Check'
   /** How many machines are worked on at the same time; default 10. */
   machinesAtOnce?: number
-  /** The version of the program. If omitted, the hub's own. */
+  /** The version of the program with which the cluster is made. If omitted, the newest that the hub has. */
   version?: string
   proxy?: EdgeProxy
   /** Mirrors of image registries. */

@@ -27,3 +27,12 @@ export function targetsMaster(edge: EdgeCluster, job: EdgeJobSpec): boolean {
   const targets = targetsOf(edge, job)
   return masters.every(({ address }) => targets.some((each) => each.address === address))
 }
+
+/** Reports whether a job is about every machine of a cluster that has a role. */
+export function coversRole(role: 'site' | 'node', edge: EdgeCluster, job: EdgeJobSpec): boolean {
+  if (role === 'site') return targetsMaster(edge, job)
+  const targets = new Set(targetsOf(edge, job).map(({ address }) => address))
+  return machinesOf(edge.spec).every(
+    (machine) => machine.role === 'Witness' || targets.has(machine.address),
+  )
+}

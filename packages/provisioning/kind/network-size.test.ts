@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { capacityText, networkSizeOf } from './network-size.ts'
+import { figuresOf, networkSizeOf } from './network-size.ts'
 
 const sizes: readonly [podsPerNode: number | undefined, nodeBits: number, nodesMax: number][] = [
   [undefined, 24, 256],
@@ -24,7 +24,7 @@ for (const [podsPerNode, nodeBits, nodesMax] of sizes) {
 test('the figures are put into words', () => {
   const network = { podCIDR: '10.8.0.0/20', serviceCIDR: '10.43.0.0/24', podsPerNode: 60 }
   assert.equal(
-    capacityText({ network }),
+    figuresOf({ spec: { machines: [], network } }).capacity,
     'at most 32 nodes with 60 pods each (a /25 for each node), and 254 services',
   )
 })

@@ -1,4 +1,10 @@
-import type { EdgeClusterSpec, EdgeNetwork } from './edge-cluster.ts'
+import type {
+  EdgeCluster,
+  EdgeClusterSpec,
+  EdgeClusterStatus,
+  EdgeNetwork,
+} from './edge-cluster.ts'
+import { isImport } from './edge-cluster-import.ts'
 import { edgeClusterBounds, edgeNetworkDefaults } from '../limits-table.ts'
 
 /** The figures that follow from the ranges of a cluster. */
@@ -41,8 +47,17 @@ export function networkSizeOf({ network = {} }: Partial<EdgeClusterSpec>): Netwo
   }
 }
 
+/** Returns the figures as a status has them. A cluster that is imported has none. */
+export function figuresOf(
+  edge: Pick<EdgeCluster, 'spec'>,
+): Pick<EdgeClusterStatus, 'nodesMax' | 'servicesMax' | 'capacity'> {
+  if (isImport(edge)) return {}
+  const { nodesMax, servicesMax } = networkSizeOf(edge.spec)
+  return { nodesMax, servicesMax, capacity: capacityText(edge.spec) }
+}
+
 /** Formats the figures for people. */
-export function capacityText(spec: Partial<EdgeClusterSpec>): string {
+function capacityText(spec: Partial<EdgeClusterSpec>): string {
   const { nodesMax, podsPerNode, nodeBits, servicesMax } = networkSizeOf(spec)
   return `at most ${nodesMax} nodes with ${podsPerNode} pods each (a /${nodeBits} for each node), and ${servicesMax} services`
 }

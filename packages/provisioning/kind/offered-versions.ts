@@ -5,7 +5,8 @@ import type { EdgeOptions } from './edge-options.ts'
 export function versionCauses(
   { version }: Pick<EdgeOptions, 'version'>,
   offered: readonly string[],
+  field = 'spec.version',
 ): StatusCause[] {
   if (version === undefined || offered.includes(version)) return []
-  return [fieldNotSupported('spec.version', version, [...offered])]
+  return [fieldNotSupported(field, version, [...offered])]
 }

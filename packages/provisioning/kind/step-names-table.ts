@@ -40,3 +40,6 @@ export const stepNames: readonly string[] = Object.freeze([
   'RemoveAgent',
   'ForgetCluster',
 ])
+
+/** The steps of the hub that a person may skip; the others give and take names and rights. */
+export const skippableHubSteps: readonly string[] = Object.freeze(['RemoveAgent'])

@@ -2,7 +2,7 @@ import type { JobOrder, Step } from '../contract/step.ts'
 import { awaitConfirmation } from '../ensure/await-confirmation.ts'
 import { backupStore } from '../ensure/backup-store.ts'
 import { checkMachine } from '../ensure/check-machine.ts'
-import { awaitOptions, configure, restoreOptions } from '../ensure/configure.ts'
+import { awaitOptions, configure, keepForLater, restoreOptions } from '../ensure/configure.ts'
 import { installBeside } from '../ensure/install-beside.ts'
 import { copyJobPackage, installJobPackage, jobHasPackage } from '../ensure/job-package.ts'
 import { pullImages } from '../ensure/pull-images.ts'
@@ -151,6 +151,14 @@ function configureSteps(order: JobOrder): Step[] {
       disrupts: true,
       undoes: ['Configure', 'MachineReady'],
       act: restoreOptions(order),
+    },
+    {
+      name: 'KeepOptions',
+      does: 'keep the options for machines that join later, once all machines have them',
+      needs: ['MachineReady'],
+      place: 'machines',
+      disrupts: true,
+      act: keepForLater(order),
     },
   ]
 }

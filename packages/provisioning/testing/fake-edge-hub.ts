@@ -49,6 +49,8 @@ export function fakeEdgeHub(
       const programs = { ...status.programs, [machine.address]: machine.version }
       object.edge = { ...object.edge, status: { ...status, programs } }
     },
+    // Its steps are those of jobs.
+    recordConfiguration: () => Promise.reject(new Error('Cannot configure: this is not a job')),
     async package({ digest }) {
       return { ...fakePackage(version, digest.slice('sha256:'.length)), etcd: [] }
     },

@@ -112,6 +112,7 @@ function hubSide(): HubSide {
       return fakeProgramFiles(wanted)
     },
     recordProgram: async () => undefined,
+    recordConfiguration: async () => undefined,
     read: async () => Buffer.from('{"auths":{"registry":{"auth":"dXNlcjpzM2NyM3Q="}}}'),
     async package({ digest }) {
       const version = packages[digest.slice('sha256:'.length).slice(0, 2)]

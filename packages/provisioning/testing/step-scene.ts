@@ -80,6 +80,7 @@ function hubWith(values: Readonly<Record<string, string>>): HubSide {
     removeLogins: missing,
     program: missing,
     recordProgram: missing,
+    recordConfiguration: missing,
     dial: missing,
     imports: { keepJoin: missing, endJoin: missing, state: missing, removeAgent: missing },
     package: missing,

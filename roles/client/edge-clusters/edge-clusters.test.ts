@@ -169,6 +169,9 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
   assert.match(wrong.err, /has no such step; it has ClaimName, Connect, Preflight/)
   assert.deepEqual([done.code, done.out], [2, ''])
   assert.match(done.err, /Cannot retry step ClaimName: it is done/)
+  const claimed = await edge('skip', 'branch-7', 'ClaimName')
+  assert.deepEqual([claimed.code, claimed.out], [2, ''])
+  assert.match(claimed.err, /Cannot skip step ClaimName: it is done/)
 
   const paused = await edge('pause', 'branch-7')
   assert.equal(paused.code, 0, paused.err)
@@ -191,6 +194,26 @@ test('people see a failed cluster, read its log, retry, skip and pause by names 
     [spec.paused, metadata.annotations?.['hub.skerry.io/pause']],
     [undefined, undefined],
   )
+})
+
+test('a step of the hub that nobody may skip is refused, and the hub is not said to skip it', async () => {
+  await using fleet = await startCommandedHub()
+  await makeFailing(fleet, 'branch-7')
+  // It claims a name that the first has.
+  const metadata = { name: 'branch-8', namespace }
+  const { spec } = await edges(fleet).get({ namespace, name: 'branch-7' }, soon())
+  const kind = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster' }
+  await edges(fleet).create(
+    { ...kind, metadata, spec: { ...spec, clusterName: 'branch-7' } },
+    soon(),
+  )
+  await until(async () => {
+    const { status } = await edges(fleet).get(metadata, soon())
+    return status?.steps?.some(({ name, state }) => name === 'ClaimName' && state === 'Failed')
+  })
+  const { code, out, err } = await skerry(fleet, 'edge-cluster', 'skip', 'branch-8', 'ClaimName')
+  assert.deepEqual([code, out], [2, ''])
+  assert.match(err, /Cannot skip step ClaimName: the hub itself always does it/)
 })
 
 test('a watch ends with the exit code 0 at Ready, and names a cluster that is not there', async () => {

@@ -9,6 +9,7 @@ import {
   machinesOf,
   pausedBy,
   pausePatch,
+  skippableHubSteps,
   stepLogName,
   stepText,
   type EdgeCluster,
@@ -112,7 +113,7 @@ export async function retrySteps(options: EdgeOptions & { steps: readonly string
   await ask(options, {
     annotation: edgeClusterAsks.retry,
     valuesFor(edge) {
-      for (const step of options.steps) requireUndone(step, stepsNamed(edge, step))
+      for (const step of options.steps) requireUndone('retry', step, stepsNamed(edge, step))
       return options.steps.length === 0 ? ['*'] : options.steps
     },
     told:
@@ -122,10 +123,19 @@ export async function retrySteps(options: EdgeOptions & { steps: readonly string
   })
 }
 
-function requireUndone(text: string, found: readonly StepStatus[]): void {
+function requireUndone(verb: 'retry' | 'skip', text: string, found: readonly StepStatus[]): void {
   if (found.some(({ state }) => state !== 'Done')) return
   const why = found.length === 1 ? 'it is done' : 'it is done on every machine'
-  throw new ExpectedError(`Cannot retry step ${text}: ${why}`, exitCodes.usage)
+  throw new ExpectedError(`Cannot ${verb} step ${text}: ${why}`, exitCodes.usage)
+}
+
+/** The hub leaves out a wish that it may not carry out, and says nothing. */
+function requireSkippable(text: string, found: readonly StepStatus[]): void {
+  requireUndone('skip', text, found)
+  const isHubs = found.every(({ machine }) => machine === undefined)
+  if (!isHubs || found.some(({ name }) => skippableHubSteps.includes(name))) return
+  const why = 'the hub itself always does it: put the cause right, then retry it'
+  throw new ExpectedError(`Cannot skip step ${text}: ${why}`, exitCodes.usage)
 }
 
 /** Asks the hub to count steps as done. */
@@ -133,7 +143,7 @@ export async function skipSteps(options: EdgeOptions & { steps: readonly string[
   await ask(options, {
     annotation: edgeClusterAsks.skip,
     valuesFor(edge) {
-      for (const step of options.steps) stepsNamed(edge, step)
+      for (const step of options.steps) requireSkippable(step, stepsNamed(edge, step))
       return options.steps
     },
     told: `skips ${texts(options)}`,

@@ -15,8 +15,9 @@ import type { ProgramOptions } from '../../program/program-for-machines.ts'
 /** Makes edge clusters of machines with SSH, and takes them away. */
 export function provisioning(options: ProgramOptions): HubPart {
   const offered = new Set([version])
+  const versions = (): readonly string[] => [...offered]
   return {
-    kinds: (builtin) => [edgeClusterKind(builtin, () => [...offered]), ...edgeJobKinds(builtin)],
+    kinds: (builtin) => [edgeClusterKind(builtin, versions), ...edgeJobKinds(builtin, versions)],
     // Machines are cleaned with the logins in Secrets of the namespace, and people skip steps with their roles there.
     endFirst: [edgeClusterResource],
     tasks: async ({ context }) => [

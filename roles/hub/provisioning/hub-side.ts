@@ -2,6 +2,7 @@ import { ifThere, resources } from '@skerry/client'
 import { clusterResource, conditionOf, conditionTypes } from '@skerry/fleet-kinds'
 import {
   StepError,
+  configurationPatch,
   edgeClusterResource,
   ifSame,
   type EdgeCluster,
@@ -70,6 +71,12 @@ export function hubSide(hub: HubParts, options: ProgramOptions): HubSide {
       const patch = { metadata: { uid }, status }
       const edges = cluster.resource(edgeClusterResource)
       await ifSame(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
+    },
+    async recordConfiguration({ metadata }, configuration, signal) {
+      const { namespace = '', name = '' } = metadata
+      const patch = { status: { configuration: configurationPatch(configuration) } }
+      const edges = cluster.resource(edgeClusterResource)
+      await ifThere(edges.patchStatus({ namespace, name, type: 'merge', patch }, signal))
     },
     package: (asked, machine) => packageForMachine(asked, machine, options.packages ?? []),
   }
