@@ -33,6 +33,7 @@ import {
   storyRoot,
   systemOf,
 } from '../differential/edge-apps/edge-world.ts'
+import { withNumberedRevisions } from '../differential/edge-apps/numbered-revisions.ts'
 import {
   definitionsOf,
   edgeOriginals,
@@ -78,7 +79,8 @@ async function replay(): Promise<void> {
 async function replayAll(some: readonly Story[], world: StoryWorld): Promise<void> {
   for (const story of some) {
     const golden = readGolden(story.name, storyRoot)
-    const found = compareCheckpoints(story.name, golden, await playStory(story, world))
+    const played = withNumberedRevisions(await playStory(story, world))
+    const found = compareCheckpoints(story.name, withNumberedRevisions(golden), played)
     const rest = found.filter((each) => explanationOf(each) === undefined)
     console.log(`${story.name}: ${rest.length} of ${found.length} differences are unexplained`)
     for (const { chapter, object, ...each } of rest) {

@@ -8,6 +8,10 @@ export const edgeAppsBounds = Object.freeze({
     /** Nodes change in crowds: an application looks once at all changes of this time. */
     nodeDelayMs: 50,
   }),
+  childName: Object.freeze({
+    /** The label of a StatefulSet's pods with its revision has 63 characters, of which a hash takes 11. */
+    statefulSetLength: 52,
+  }),
   childPlan: Object.freeze({
     /** The groups of one application: each has an entry in its status, which must fit into an object. */
     groupsMax: 2_000,
@@ -19,6 +23,10 @@ export const edgeAppsBounds = Object.freeze({
   foundUnits: Object.freeze({
     /** The units that one group makes of nodes' labels. */
     unitsMax: 2_000,
+  }),
+  nodeSettingsController: Object.freeze({
+    /** The sets of nodes of which is remembered that an event has named their fault. */
+    toldMax: 2_000,
   }),
   nodeUnitController: Object.freeze({
     /** A report names all nodes of its unit: the next one of a big unit waits, while its nodes change in a crowd. */

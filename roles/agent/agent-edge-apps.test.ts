@@ -69,6 +69,13 @@ const grid = {
   },
 }
 
+const shopService = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'shop', namespace, annotations: { topologyKeys: '["hall"]' } },
+  spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+}
+
 test('an agent serves grids in a cluster that is not ours, with the rights of its manifest alone', async () => {
   await using fleet = await startTestHub()
   await using edge = await startTestEdge()
@@ -78,7 +85,8 @@ test('an agent serves grids in a cluster that is not ours, with the rights of it
     .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, soon())
     .catch(() => undefined)
   await giveRights(local)
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', labels: { hall: 'a' } } }
+  const labels = { hall: 'a', 'topology.kubernetes.io/zone': 'hall-a' }
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', labels } }
   await local.resource(resources.nodes).create(node, soon())
   await using _agent = await startTestAgent(fleet, { name: 'shop', api: edge.api, edgeApps })
   await until(async () => {
@@ -93,6 +101,14 @@ test('an agent serves grids in a cluster that is not ours, with the rights of it
   await until(async () => {
     const { items } = await local.resource(resources.deployments).list({ namespace }, soon())
     return items.some(({ metadata }) => metadata.name === 'web-a')
+  })
+  const service = anyObjects(resources.services)
+  await local.resource(service).create(shopService, soon())
+  await until(async () => {
+    const { spec } = await local
+      .resource(resources.services)
+      .get({ name: 'shop', namespace }, soon())
+    return spec?.trafficDistribution === 'PreferSameZone'
   })
   // One agent of a cluster acts: the holder of this Lease.
   const lease = { namespace: 'kube-system', name: 'karmada-agent-shop' }

@@ -1,10 +1,13 @@
 import { runAll } from '@skerry/base'
 import { createEventSink, type ClusterClient } from '@skerry/client'
 import { createInformerSet } from '@skerry/controller-runtime'
-import { runEdgeApps } from '@skerry/edge-apps'
+import { runEdgeApps, runServiceTraffic } from '@skerry/edge-apps'
 import type { RoleContext } from '../runtime/role-context.ts'
 
-/** Serves applications of these systems in the agent's cluster, with the agent's own rights. */
+/**
+ * Serves applications of these systems in the agent's cluster, with the agent's own rights. The nodes have the service
+ * proxies of others.
+ */
 export async function runAgentEdgeApps(
   systems: readonly string[],
   { cluster }: { readonly cluster: ClusterClient },
@@ -14,9 +17,11 @@ export async function runAgentEdgeApps(
   const deps = { clock, random, log }
   const informers = createInformerSet(cluster, deps)
   const events = createEventSink(cluster, deps)
+  const controllers = { ...deps, cluster, informers, events }
   await runAll(signal, [
     (scope) => informers.run(scope),
     (scope) => events.run(scope),
-    (scope) => runEdgeApps(systems, { ...deps, cluster, informers, events }, scope),
+    (scope) => runEdgeApps(systems, controllers, scope),
+    (scope) => runServiceTraffic(controllers, scope),
   ])
 }

@@ -8,7 +8,7 @@ export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
     reason:
       'It remembers the settings that were given to the node, so that they alone are taken back. OpenYurt has one of its own, SuperEdge and KubeEdge have none',
     object: /^nodes\//,
-    path: /^metadata\.annotations\.edge\.skerry\.io\/set-by-/,
+    path: /^metadata\.annotations\.(?:edge\.skerry\.io\/set-by-|nodepool\.openyurt\.io\/previous-attributes$)/,
   },
   {
     name: 'Nodes that leave a unit of labels lose its settings',
@@ -34,7 +34,7 @@ export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
     name: 'Children have two annotations more',
     reason:
       'They name the group, and the hash by which an edit is told from a change of the template',
-    object: /^(?:deployments|statefulsets|services)\//,
+    object: /^(?:deployments|statefulsets|services|controllerrevisions)\//,
     path: /^metadata(?:$|\.annotations(?:$|\.edge\.skerry\.io\/))/,
   },
   {
@@ -85,7 +85,7 @@ export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
   {
     name: 'The status of an application has groups',
     reason: 'The originals show no state of a group that has no child',
-    object: /^(?:deploymentgrids|statefulsetgrids|servicegrids|edgeapplications)\//,
+    object: /^(?:deploymentgrids|statefulsetgrids|servicegrids|edgeapplications|yurtappsets)\//,
     path: /^$|^status(?:$|\.groups|\.observedGeneration)/,
   },
   {
@@ -114,6 +114,41 @@ export const edgeExplanations: readonly StoryExplanation[] = Object.freeze([
     story: /^grid-templates$/,
     object: /^deployments\/web-beijing$/,
     path: /revision$|eneration$/,
+  },
+  {
+    name: 'A label that a pool sets is put back if a person changes it',
+    reason: 'OpenYurt leaves it, and takes it away with the setting',
+    story: /^openyurt-pools$/,
+    object: /^nodes\/yp-1$/,
+    path: /^$/,
+  },
+  {
+    name: 'The history of a YurtAppSet has its template as it was written',
+    reason:
+      'OpenYurt adds empty fields of its Go types, and its hashes of revisions differ. ReplicaSets are named after the template with the label',
+    story: /^openyurt-/,
+    object: /^(?:controllerrevisions|deployments)\//,
+    path: /^data\..*\.strategy$|^status\.conditions\.\d\.message$/,
+  },
+  {
+    name: 'The workload of a YurtAppSet that was scaled by hand keeps that number when the template changes',
+    reason: 'OpenYurt takes it back',
+    story: /^openyurt-app-set$/,
+    object: /^deployments\//,
+    path: /^spec\.replicas$|^status\.\w*[rR]eplicas$/,
+  },
+  {
+    name: 'A change for one pool of a YurtAppSet leaves the pods of the others running',
+    reason: 'OpenYurt replaces the pods of all pools',
+    story: /^openyurt-tweaks$/,
+    object: /^deployments\/web-yt-pa-/,
+  },
+  {
+    name: 'A label that a tweak gave a workload goes with the tweak',
+    reason: 'OpenYurt leaves it',
+    story: /^openyurt-tweaks$/,
+    object: /^deployments\/web-yt-pb-/,
+    path: /^metadata\.labels\.tier$/,
   },
 ])
 

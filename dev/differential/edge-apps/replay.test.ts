@@ -5,6 +5,7 @@ import { readStories } from '../controllers/corpus.ts'
 import { replayStory } from '../controllers/replay-story.ts'
 import { startEdgeStories, storyRoot, systemOf } from './edge-world.ts'
 import { edgeExplanations, explanationOf } from './explained-differences.ts'
+import { withNumberedRevisions } from './numbered-revisions.ts'
 
 const used = new Set<string>()
 const running = new Map<string, ReturnType<typeof startEdgeStories>>()
@@ -16,7 +17,8 @@ after(async () => {
 for (const story of readStories([], storyRoot)) {
   test(`${story.name}: groups have the children and states that the original gives them`, async () => {
     const world = () => worldOf(systemOf(story.name))
-    await replayStory(story, { world, explanationOf, used, root: storyRoot })
+    const settled = withNumberedRevisions
+    await replayStory(story, { world, explanationOf, used, root: storyRoot, settled })
   })
 }
 

@@ -3,6 +3,8 @@ import type { KnownResource } from '@skerry/client'
 
 export interface DefinedKind {
   readonly resource: KnownResource<KubeObject>
+  /** Versions that are served as well, with the fields of this one. Default: none. */
+  readonly olderVersions?: readonly string[]
   /** Default: none. */
   readonly shortNames?: readonly string[]
   readonly spec: JSONSchemaProps
@@ -15,7 +17,7 @@ export interface DefinedKind {
 export const ownerLabel = 'edge.skerry.io/edge-apps'
 
 export function definitionOf(defined: DefinedKind): CustomResourceDefinition {
-  const { resource, shortNames = [], spec, status, columns } = defined
+  const { resource, olderVersions = [], shortNames = [], spec, status, columns } = defined
   const { group, version, kind, resource: plural, isNamespaced } = resource
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -31,22 +33,18 @@ export function definitionOf(defined: DefinedKind): CustomResourceDefinition {
         singular: kind.toLowerCase(),
         shortNames: [...shortNames],
       },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: columns.map(([name, type, jsonPath]) => ({
-            name,
-            type,
-            jsonPath,
-          })),
-          schema: {
-            openAPIV3Schema: { type: 'object', properties: { spec, status } },
-          },
-        },
-      ],
+      versions: [version, ...olderVersions].map((each) => ({
+        name: each,
+        served: true,
+        storage: each === version,
+        subresources: { status: {} },
+        additionalPrinterColumns: columns.map(([name, type, jsonPath]) => ({
+          name,
+          type,
+          jsonPath,
+        })),
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
+      })),
     },
   }
 }

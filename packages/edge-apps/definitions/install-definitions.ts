@@ -39,6 +39,8 @@ export async function installDefinitions(
   }
 }
 
+type Version = CustomResourceDefinition['spec']['versions'][number]
+
 /**
  * Another program's definition of the kind gets the version that is missing or different, and keeps the others: objects
  * may be stored in them. It stays when the option goes.
@@ -56,11 +58,19 @@ async function putDefinition(
     log.info('Kind defined', { kind: name })
     return
   }
-  const [version] = wanted.spec.versions
-  const own = known.spec.versions.find((each) => each.name === version?.name)
-  if (!version || contains(own, version)) return
-  const others = known.spec.versions.filter((each) => each.name !== version.name)
-  const versions = [...others.map((each) => ({ ...each, storage: false })), version]
+  const has = (version: Version): boolean => {
+    const own = known.spec.versions.find(({ name: each }) => each === version.name)
+    // Objects are stored in one version; another program's own form of an older one is as good.
+    return version.storage ? contains(own, version) : own !== undefined
+  }
+  const missing = wanted.spec.versions.filter((version) => !has(version))
+  if (missing.length === 0) return
+  const [stored] = missing.filter(({ storage }) => storage)
+  const others = known.spec.versions.filter(
+    (each) => !missing.some(({ name: wrong }) => wrong === each.name),
+  )
+  const kept = stored ? others.map((each) => ({ ...each, storage: false })) : others
+  const versions = [...kept, ...missing]
   await client.update({ ...known, spec: { ...known.spec, versions } }, signal)
   log.info('Kind defined again', {
     kind: name,

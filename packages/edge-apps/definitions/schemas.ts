@@ -7,6 +7,17 @@ export const textMap: JSONSchemaProps = Object.freeze({
   type: 'object',
   additionalProperties: text,
 })
+/** A value of a label. */
+const labelValue: JSONSchemaProps = Object.freeze({
+  type: 'string',
+  maxLength: 63,
+  pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
+})
+/** Labels that nodes get: a node refuses all settings if one of them is invalid. */
+export const labelMap: JSONSchemaProps = Object.freeze({
+  type: 'object',
+  additionalProperties: labelValue,
+})
 export const flag: JSONSchemaProps = Object.freeze({ type: 'boolean' })
 export const count: JSONSchemaProps = Object.freeze({ type: 'integer', format: 'int32' })
 
@@ -78,6 +89,11 @@ export const selectorFields: Readonly<Record<string, JSONSchemaProps>> = Object.
 })
 
 export const taint: JSONSchemaProps = fields(
-  { key: text, value: text, effect: text, timeAdded: { type: 'string', format: 'date-time' } },
+  {
+    key: text,
+    value: labelValue,
+    effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+    timeAdded: { type: 'string', format: 'date-time' },
+  },
   ['key', 'effect'],
 )

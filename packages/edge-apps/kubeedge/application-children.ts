@@ -1,5 +1,4 @@
 import {
-  checkDnsLabel,
   checkDnsSubdomain,
   isJsonObject,
   type JsonObject,
@@ -15,6 +14,7 @@ import {
   type Refusal,
   type WantedChild,
 } from '../children/child.ts'
+import { nameFault } from '../children/child-name.ts'
 import { groupPolicyOf } from '../children/group-policy.ts'
 import { apiVersionOf, manifestKinds, type ManifestKind } from '../children/manifest-kinds-table.ts'
 import { placePods } from '../children/place-pods.ts'
@@ -161,7 +161,7 @@ function forTarget(
   const { kind } = known.resource
   const name = `${original}-${suffix}`
   const refused = (why: Refusal): WantedChild => ({ group: group.name, kind, name, manifest: why })
-  const [fault] = (kind === 'StatefulSet' ? checkDnsLabel : checkDnsSubdomain)(name)
+  const fault = nameFault(kind, name)
   if (fault !== undefined) {
     return refused(refusal('InvalidName', `"${name}" cannot be a name: ${fault}`))
   }

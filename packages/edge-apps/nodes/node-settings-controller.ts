@@ -1,4 +1,5 @@
-import { equalJson, type KubeObject, type Node } from '@skerry/api'
+import { RecentMap } from '@skerry/base'
+import { equalJson, StatusError, type KubeObject, type Node } from '@skerry/api'
 import {
   ifThere,
   resources,
@@ -12,7 +13,10 @@ import {
   type ControllerDefinition,
 } from '@skerry/controller-runtime'
 import { appliedBy } from '../children/app-controller.ts'
+import { edgeAppsBounds } from '../limits-table.ts'
 import { planNode, remembered, type NodeSettings } from './node-settings.ts'
+
+const { toldMax } = edgeAppsBounds.nodeSettingsController
 
 /** An object that stands for a set of nodes. */
 export interface NodeSet extends KubeObject {
@@ -36,13 +40,14 @@ export function nodeSettingsController<T extends NodeSet>(
   name: string,
   kind: SettingKind<T>,
 ): ControllerDefinition {
+  const told: Told = new RecentMap(toldMax)
   return {
     name,
     watches: [
       watch(resources.nodes, { keysOf: nodesOfNode, indexes: bySet(kind) }),
       watch(kind.resource, { keysOf: (change, context) => nodesOfSet(kind, change, context) }),
     ],
-    reconcile: (node, context, signal) => settle(kind, node, context, signal),
+    reconcile: (node, context, signal) => settle({ kind, told, name: node }, context, signal),
   }
 }
 
@@ -85,9 +90,18 @@ export function namesOf(objects: readonly KubeObject[]): string[] {
   return objects.map(({ metadata }) => metadata.name ?? '')
 }
 
+/** The sets whose nodes have refused their settings, by uid and generation. */
+type Told = RecentMap<string, true>
+
+interface Settling<T extends NodeSet> {
+  readonly kind: SettingKind<T>
+  readonly told: Told
+  /** The node. */
+  readonly name: string
+}
+
 async function settle<T extends NodeSet>(
-  kind: SettingKind<T>,
-  name: string,
+  { kind, told, name }: Settling<T>,
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<void> {
@@ -100,5 +114,27 @@ async function settle<T extends NodeSet>(
   const { resourceVersion } = node.metadata
   const patch = { ...planned, metadata: { ...planned.metadata, resourceVersion } }
   const request = { name, type: 'merge', patch, fieldManager: appliedBy } as const
-  await ifThere(context.client(resources.nodes).patch(request, signal))
+  try {
+    await ifThere(context.client(resources.nodes).patch(request, signal))
+  } catch (error) {
+    // The node refuses the same settings again; a change of a set leads to another look.
+    if (!(error instanceof StatusError) || error.reason !== 'Invalid') throw error
+    const sets = context.informer(kind.resource).list()
+    const setting = sets.filter((set) => settings.units.includes(set.metadata.name ?? ''))
+    tellRefused({ sets: setting, told, why: error.message }, context)
+  }
+}
+
+function tellRefused<T extends NodeSet>(
+  refused: { readonly sets: readonly T[]; readonly told: Told; readonly why: string },
+  { events }: ControllerContext,
+): void {
+  const { sets, told, why } = refused
+  for (const set of sets) {
+    const key = `${set.metadata.uid}/${set.metadata.generation}`
+    if (told.get(key)) continue
+    told.set(key, true)
+    const message = `Cannot give a node the settings of ${namesOf(sets).join(', ')}: ${why}`
+    events.event(set, { type: 'Warning', reason: 'SettingsRefused', message })
+  }
 }

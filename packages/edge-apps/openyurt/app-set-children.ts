@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
 import {
-  checkDnsLabel,
-  checkDnsSubdomain,
   isJsonObject,
   StatusError,
   labelSelectorOf,
@@ -12,6 +10,7 @@ import {
 import { controllerReference } from '@skerry/controller-runtime'
 import type { AppReading, AppWorld } from '../children/app-kind.ts'
 import { withApplied, type Child, type Refusal, type WantedChild } from '../children/child.ts'
+import { nameFault } from '../children/child-name.ts'
 import { contains } from '../children/contains.ts'
 import { groupPolicyOf } from '../children/group-policy.ts'
 import { placePods } from '../children/place-pods.ts'
@@ -119,7 +118,7 @@ function workloadOf(pool: NodePool, { app, world, template, revision }: Workload
   const present = world.owned
     .filter((child) => child.kind === kind && poolOf(child) === group)
     .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))[0]
-  const prefix = prefixOf(app, group)
+  const prefix = prefixOf(app, group, kind)
   const name = present?.metadata.name ?? `${prefix}${suffixOf(app, group)}`
   const refused = (reason: string, message: string): WantedChild => ({
     group,
@@ -127,7 +126,7 @@ function workloadOf(pool: NodePool, { app, world, template, revision }: Workload
     name,
     manifest: { reason, message },
   })
-  const [fault] = (kind === 'StatefulSet' ? checkDnsLabel : checkDnsSubdomain)(name)
+  const fault = nameFault(kind, name)
   if (fault !== undefined) return refused('InvalidName', `"${name}" cannot be a name: ${fault}`)
   try {
     const own = {
@@ -253,15 +252,16 @@ function runningRevision(present: Child | undefined, template: JsonObject): stri
 }
 
 /** Leaves the name of the pool out if the name of the workload would be invalid with it. */
-function prefixOf({ metadata: { name = '' } }: YurtAppSet, pool: string): string {
+function prefixOf({ metadata: { name = '' } }: YurtAppSet, pool: string, kind: string): string {
   const prefix = `${name}-${pool}-`
-  return checkDnsSubdomain(`${prefix}a`).length === 0 ? prefix : `${name}-`
+  return nameFault(kind, `${prefix}${'a'.repeat(suffixLength)}`) === undefined ? prefix : `${name}-`
 }
 
+const suffixLength = 5
 const letters = 'bcdfghjklmnpqrstvwxz2456789'
 
-/** Returns five letters of a generated name. They are always the same, so that no second workload can be made. */
+/** Returns the letters of a generated name. They are always the same, so that no second workload can be made. */
 function suffixOf({ metadata: { uid = '' } }: YurtAppSet, pool: string): string {
   const hash = createHash('sha256').update(`${uid}/${pool}`).digest()
-  return [...hash.subarray(0, 5)].map((byte) => letters[byte % letters.length]).join('')
+  return [...hash.subarray(0, suffixLength)].map((byte) => letters[byte % letters.length]).join('')
 }

@@ -50,7 +50,12 @@ function manifestOf(revision: {
     metadata: {
       name,
       namespace,
-      labels: { ...labels, [appSetWords.owner]: owner },
+      labels: {
+        ...labels,
+        [appSetWords.owner]: owner,
+        // The part of the name that tells revisions apart.
+        'controller.kubernetes.io/hash': name.slice(owner.length + 1),
+      },
       ownerReferences: [controllerReference(app)],
     },
     revision: number,

@@ -6,6 +6,7 @@ import {
   flag,
   groupPolicy,
   groupStatus,
+  labelMap,
   listOf,
   oneOf,
   open,
@@ -84,11 +85,12 @@ const yurtAppSet: DefinedKind = {
 export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
   {
     resource: nodePools,
+    olderVersions: ['v1beta1', 'v1alpha1'],
     shortNames: ['np'],
     spec: fields({
       type: text,
       hostNetwork: flag,
-      labels: textMap,
+      labels: labelMap,
       annotations: textMap,
       taints: listOf(taint),
       interConnectivity: flag,

@@ -6,6 +6,7 @@ import {
   flag,
   groupPolicy,
   groupStatus,
+  labelMap,
   listOf,
   mapOf,
   open,
@@ -51,8 +52,12 @@ const serviceGrid: DefinedKind = {
   columns: [['KEY', 'string', '.spec.gridUniqKey'], age],
 }
 
+const setNode = fields({ labels: labelMap, annotations: textMap, taints: listOf(taint) })
+
+/** Fields have lower-case names in v1alpha1. */
 const nodeUnit: DefinedKind = {
   resource: nodeUnits,
+  olderVersions: ['v1alpha1'],
   shortNames: ['nu'],
   spec: fields({
     type: { type: 'string', default: 'edge' },
@@ -60,7 +65,8 @@ const nodeUnit: DefinedKind = {
     autonomyLevel: { type: 'string', default: 'L3' },
     nodes: texts,
     selector: labelSelector,
-    setNode: fields({ labels: textMap, annotations: textMap, taints: listOf(taint) }),
+    setNode,
+    setnode: setNode,
     unitCredentialConfigMapRef: open,
     unitClusterInfo: open,
   }),
@@ -81,11 +87,14 @@ const nodeUnit: DefinedKind = {
 
 const nodeGroup: DefinedKind = {
   resource: nodeGroups,
+  olderVersions: ['v1alpha1'],
   shortNames: ['ng'],
   spec: fields({
     nodeUnits: texts,
     selector: labelSelector,
     autoFindNodeKeys: texts,
+    nodeunits: texts,
+    autofindnodekeys: texts,
     workload: listOf(open),
   }),
   status: fields({

@@ -1,4 +1,4 @@
-import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName, isJsonObject } from '@skerry/api'
+import { checkQualifiedName, isJsonObject } from '@skerry/api'
 import { controllerReference } from '@skerry/controller-runtime'
 import type { App, AppReading, AppWorld } from '../children/app-kind.ts'
 import {
@@ -8,6 +8,7 @@ import {
   type Refusal,
   type WantedChild,
 } from '../children/child.ts'
+import { nameFault } from '../children/child-name.ts'
 import { contains } from '../children/contains.ts'
 import { contentHash } from '../children/content-hash.ts'
 import { groupPolicyOf } from '../children/group-policy.ts'
@@ -70,8 +71,7 @@ function wantedChild(
   { kind, world }: { kind: ChildKind; world: AppWorld },
 ): WantedChild {
   const name = `${grid.metadata.name}-${group.name}`
-  const check = kind.kind === 'StatefulSet' ? checkDnsLabel : checkDnsSubdomain
-  const [fault] = check(name)
+  const fault = nameFault(kind.kind, name)
   const refused = (reason: string, message: string): WantedChild => ({
     group: group.name,
     kind: kind.kind,

@@ -5,11 +5,14 @@ import {
   labelSelectorOf,
   type Node,
 } from '@skerry/api'
+import { selectorFault } from '../groups/group-members.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
 import { findGroups, keysHash } from './found-groups.ts'
 import {
+  foundKeysOf,
   groupsOfUnit,
   nodeUnits,
+  unitsNamedBy,
   unitWords,
   type NodeGroup,
   type NodeUnit,
@@ -46,12 +49,13 @@ export function planGroup({ group, groups, units, nodes }: GroupView): GroupPlan
     const conditions = [fault]
     return { create: [], join: [], leave: [], status: { ...group.status, conditions } }
   }
-  const { nodeUnits = [], selector = {}, autoFindNodeKeys: keys = [] } = group.spec ?? {}
-  const parsed = labelSelectorOf(selector)
+  const named = unitsNamedBy(group)
+  const keys = foundKeysOf(group)
+  const parsed = labelSelectorOf(group.spec?.selector ?? {})
   const hash = keys.length === 0 ? undefined : keysHash(keys)
   const members = units.filter(
     ({ metadata: { name: unit = '', labels = {} } }) =>
-      nodeUnits.includes(unit) ||
+      named.includes(unit) ||
       (!parsed.isEmpty && parsed.matches(labels)) ||
       (hash !== undefined && labels[unitWords.foundBy] === hash),
   )
@@ -79,6 +83,10 @@ function faultOf(group: NodeGroup, groups: readonly NodeGroup[]): UnitCondition 
   if (fault !== undefined) {
     return refused('InvalidName', `"${name}" cannot be the key of a label of nodes: ${fault}`)
   }
+  const selecting = selectorFault(group.spec?.selector)
+  if (selecting !== undefined) {
+    return refused('InvalidSelector', `spec.selector selects no unit: ${selecting}`)
+  }
   const back = cycleOf(group, groups)
   if (back === undefined) return undefined
   const message = `autoFindNodeKeys of NodeGroup ${back} names a label that depends on this group: units would be made without end`
@@ -92,7 +100,8 @@ function cycleOf(group: NodeGroup, groups: readonly NodeGroup[]): string | undef
   const seen = new Set<string>()
   const next = [name]
   for (let each = next.pop(); each !== undefined; each = next.pop()) {
-    for (const key of known.get(each)?.spec?.autoFindNodeKeys ?? []) {
+    const other = known.get(each)
+    for (const key of other ? foundKeysOf(other) : []) {
       if (key === name) return each
       if (!known.has(key) || seen.has(key)) continue
       seen.add(key)
@@ -107,7 +116,7 @@ function foundUnits(
   units: readonly NodeUnit[],
   nodes: readonly Node[],
 ): { create: NodeUnit[]; conditions: UnitCondition[] } {
-  const keys = group.spec?.autoFindNodeKeys ?? []
+  const keys = foundKeysOf(group)
   const found = findGroups(keys, nodes)
   if (found.length > unitsMax) {
     const message = `nodes have ${found.length} combinations of ${keys.join(', ')}, and ${unitsMax} are the most`

@@ -10,7 +10,14 @@ import {
 import { appliedBy } from '../children/app-controller.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
 import { planGroup, type GroupPlan } from './group-plan.ts'
-import { nodeGroups, nodeUnits, unitWords, type NodeGroup, type NodeUnit } from './unit.ts'
+import {
+  foundKeysOf,
+  nodeGroups,
+  nodeUnits,
+  unitWords,
+  type NodeGroup,
+  type NodeUnit,
+} from './unit.ts'
 
 const { nodeDelayMs } = edgeAppsBounds.appController
 
@@ -44,7 +51,7 @@ function groupsOfUnitChange(
 
 function groupsOfNode({ object, old }: Change<Node>, context: ControllerContext): string[] {
   if (old && equalJson(old.metadata.labels, object.metadata.labels)) return []
-  const isFinding = ({ spec }: NodeGroup): boolean => (spec?.autoFindNodeKeys ?? []).length > 0
+  const isFinding = (group: NodeGroup): boolean => foundKeysOf(group).length > 0
   return context
     .informer(nodeGroups)
     .list()

@@ -1,6 +1,6 @@
 import type { Taint } from '@skerry/api'
 import { taintKey, type NodeSettings } from '../nodes/node-settings.ts'
-import { groupsOfUnit, unitWords, type NodeUnit } from './unit.ts'
+import { groupsOfUnit, setNodeOf, unitWords, type NodeUnit } from './unit.ts'
 
 /** A setting of one unit that another one of the same node forbids. */
 export interface SettingConflict {
@@ -22,7 +22,7 @@ export function settingsOf(units: readonly NodeUnit[]): WantedSettings {
   const wanted = new Map<string, Taint>()
   for (const unit of units) {
     const { name = '' } = unit.metadata
-    const { setNode = {} } = unit.spec ?? {}
+    const setNode = setNodeOf(unit)
     labels.set(name, name, unitWords.member)
     for (const each of groupsOfUnit(unit)) labels.set(name, each, name)
     for (const [key, value] of Object.entries(setNode.labels ?? {})) labels.set(name, key, value)

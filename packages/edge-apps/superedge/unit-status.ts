@@ -1,4 +1,5 @@
 import type { Node } from '@skerry/api'
+import { selectorFault } from '../groups/group-members.ts'
 import { isReady } from '../groups/label-groups.ts'
 import { settingsOf } from './unit-settings.ts'
 import type { NodeUnit, UnitCondition } from './unit.ts'
@@ -14,7 +15,11 @@ export function unitStatus(
 ): NonNullable<NodeUnit['status']> {
   const ready = namesOf(members.filter(isReady))
   const notReady = namesOf(members.filter((node) => !isReady(node)))
-  const conditions = [...conflictsOf(unit, members, unitsOf), ...autonomyOf(unit)]
+  const conditions = [
+    ...selectorOf(unit),
+    ...conflictsOf(unit, members, unitsOf),
+    ...autonomyOf(unit),
+  ]
   const { unitClusterStatus } = unit.status ?? {}
   return {
     readyRate: `${ready.length}/${members.length}`,
@@ -27,6 +32,13 @@ export function unitStatus(
 
 function namesOf(nodes: readonly Node[]): string[] {
   return nodes.map(({ metadata }) => metadata.name ?? '').toSorted()
+}
+
+function selectorOf({ spec }: NodeUnit): UnitCondition[] {
+  const fault = selectorFault(spec?.selector)
+  if (fault === undefined) return []
+  const message = `spec.selector selects no node: ${fault}`
+  return [{ type: 'Refused', status: 'True', reason: 'InvalidSelector', message }]
 }
 
 /** Says what other units of the same nodes set otherwise. */

@@ -25,6 +25,12 @@ export interface UnitClusterStatus {
   }
 }
 
+interface SetNode {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly taints?: readonly Taint[]
+}
+
 export interface NodeUnit extends KubeObject {
   readonly spec?: {
     readonly type?: string
@@ -32,11 +38,9 @@ export interface NodeUnit extends KubeObject {
     readonly autonomyLevel?: string
     readonly nodes?: readonly string[]
     readonly selector?: LabelSelectorFields
-    readonly setNode?: {
-      readonly labels?: Readonly<Record<string, string>>
-      readonly annotations?: Readonly<Record<string, string>>
-      readonly taints?: readonly Taint[]
-    }
+    readonly setNode?: SetNode
+    /** The same in v1alpha1. */
+    readonly setnode?: SetNode
   }
   readonly status?: {
     readonly readyRate?: string
@@ -52,6 +56,9 @@ export interface NodeGroup extends KubeObject {
     readonly nodeUnits?: readonly string[]
     readonly selector?: LabelSelectorFields
     readonly autoFindNodeKeys?: readonly string[]
+    /** The same in v1alpha1. */
+    readonly nodeunits?: readonly string[]
+    readonly autofindnodekeys?: readonly string[]
   }
   readonly status?: {
     readonly unitNumber?: number
@@ -91,6 +98,21 @@ export const unitWords = Object.freeze({
   /** The type of units that a group makes. */
   foundType: 'unit-node-edge',
 })
+
+/** Returns the settings that a unit has for its nodes. */
+export function setNodeOf({ spec }: NodeUnit): SetNode {
+  return spec?.setNode ?? spec?.setnode ?? {}
+}
+
+/** Returns the units that a group names. */
+export function unitsNamedBy({ spec }: NodeGroup): readonly string[] {
+  return spec?.nodeUnits ?? spec?.nodeunits ?? []
+}
+
+/** Returns the keys of nodes' labels by whose values a group makes units. */
+export function foundKeysOf({ spec }: NodeGroup): readonly string[] {
+  return spec?.autoFindNodeKeys ?? spec?.autofindnodekeys ?? []
+}
 
 /** Returns the groups of a unit. */
 export function groupsOfUnit({ metadata }: NodeUnit): string[] {

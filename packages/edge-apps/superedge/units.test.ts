@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@skerry/client'
 import { startEdgeWorld, type EdgeWorld } from '../testing/edge-world.ts'
-import { nodeGroups, nodeUnits } from './unit.ts'
+import { nodeGroups, nodeUnits, type UnitCondition } from './unit.ts'
 
 async function startHalls(): Promise<EdgeWorld> {
   const world = await startEdgeWorld(['superedge'])
@@ -42,6 +42,77 @@ test('a unit shows its ready nodes, puts its settings on them, and takes them al
   await world.cluster.resource(nodeUnits).delete({ name: 'hall-a' }, world.signal)
   await world.eventually(nodeUnits, (all) => (all.length === 0 ? true : undefined))
   assert.deepEqual(await labelsOf(world, 'n1', () => true), { disk: 'ssd' })
+})
+
+test('units and groups of v1alpha1, whose fields have other names, have the same effect', async () => {
+  await using world = await startHalls()
+  const apiVersion = 'site.superedge.io/v1alpha1'
+  await world.create(
+    { ...nodeUnits, version: 'v1alpha1' },
+    {
+      apiVersion,
+      kind: 'NodeUnit',
+      metadata: { name: 'hall-b' },
+      spec: { type: 'edge', nodes: ['n1'], setnode: { labels: { floor: 'f1' } } },
+    },
+  )
+  await world.create(
+    { ...nodeGroups, version: 'v1alpha1' },
+    {
+      apiVersion,
+      kind: 'NodeGroup',
+      metadata: { name: 'halls' },
+      spec: { nodeunits: ['hall-b'], workload: [{ name: 'demo' }] },
+    },
+  )
+  const labels = await labelsOf(
+    world,
+    'n1',
+    ({ halls, floor }) => halls !== undefined && floor !== undefined,
+  )
+  assert.deepEqual([labels['halls'], labels['floor']], ['hall-b', 'f1'])
+})
+
+test('a setting that no node can have is refused with the unit, or said by an event', async () => {
+  await using world = await startHalls()
+  const withLabels = (labels: object) => ({ spec: { setNode: { labels } } })
+  await assert.rejects(
+    world.patch(nodeUnits, { name: 'hall-a' }, withLabels({ hall: 'no value' })),
+    /spec\.setNode\.labels\.hall/,
+  )
+  await world.patch(nodeUnits, { name: 'hall-a' }, withLabels({ 'no key': 'a' }))
+  const event = await world.eventually(resources.events, (all) =>
+    all.find(({ reason }) => reason === 'SettingsRefused'),
+  )
+  assert.equal(event.involvedObject.name, 'hall-a')
+  assert.match(event.message ?? '', /^Cannot give a node the settings of hall-a: .*no key/)
+})
+
+test('a selector that cannot be read selects nothing, and other units go on', async () => {
+  await using world = await startHalls()
+  const matchLabels = { 'no key': 'a' }
+  await world.create(nodeUnits, {
+    apiVersion: 'site.superedge.io/v1alpha2',
+    kind: 'NodeUnit',
+    metadata: { name: 'broken' },
+    spec: { selector: { matchLabels } },
+  })
+  await world.create(nodeGroups, {
+    apiVersion: 'site.superedge.io/v1alpha2',
+    kind: 'NodeGroup',
+    metadata: { name: 'broken-group' },
+    spec: { selector: { matchLabels } },
+  })
+  const reasonOf = ([condition]: readonly UnitCondition[] = []) => condition?.reason
+  await world.eventually(nodeUnits, (all) => {
+    const broken = all.find(({ metadata }) => metadata.name === 'broken')
+    return reasonOf(broken?.status?.conditions) === 'InvalidSelector' ? true : undefined
+  })
+  await world.eventually(nodeGroups, ([each]) =>
+    reasonOf(each?.status?.conditions) === 'InvalidSelector' ? true : undefined,
+  )
+  await world.patch(nodeUnits, { name: 'hall-a' }, { spec: { setNode: { labels: { hall: 'b' } } } })
+  await labelsOf(world, 'n1', ({ hall }) => hall === 'b')
 })
 
 test('a unit above L3 is not deleted, in SuperEdge’s words, until it is L3 again', async () => {

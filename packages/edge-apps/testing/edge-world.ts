@@ -12,6 +12,7 @@ import {
 import { createInformerSet } from '@skerry/controller-runtime'
 import { startTestApiServer, untilSeen } from '@skerry/testing'
 import { runEdgeApps } from '../run-edge-apps.ts'
+import { runServiceTraffic } from '../traffic/service-traffic-controller.ts'
 
 export interface EdgeWorld extends AsyncDisposable {
   readonly cluster: ClusterClient
@@ -30,7 +31,10 @@ export interface EdgeWorld extends AsyncDisposable {
   ): Promise<Found>
 }
 
-/** Runs the kinds of these systems on an API server in this process. */
+/**
+ * Runs the kinds of these systems on an API server in this process, and keeps traffic near as in a cluster with the service
+ * proxies of others.
+ */
 export async function startEdgeWorld(systems: readonly string[]): Promise<EdgeWorld> {
   await using stack = new AsyncDisposableStack()
   const api = stack.use(await startTestApiServer())
@@ -44,6 +48,7 @@ export async function startEdgeWorld(systems: readonly string[]): Promise<EdgeWo
     informers.run(signal),
     events.run(signal),
     runEdgeApps(systems, { ...deps, cluster, informers, events }, signal),
+    runServiceTraffic({ ...deps, cluster, informers, events }, signal),
   ].map((each) => each.catch((error: unknown) => failUnlessEnded(error, signal)))
   stack.defer(async () => {
     scope.abort(new Error('Test ended'))

@@ -28,7 +28,8 @@ export function edgeAppsRules(names: readonly string[], clusterName: string): Po
   return [
     rule('apiextensions.k8s.io', ['customresourcedefinitions']),
     rule('rbac.authorization.k8s.io', ['clusterroles']),
-    { apiGroups: [''], resources: ['nodes'], verbs: [...read, 'patch'] },
+    // Annotated services get fields that keep their traffic near.
+    { apiGroups: [''], resources: ['nodes', 'services'], verbs: [...read, 'patch'] },
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     { ...leases, verbs: ['create'] },
     {

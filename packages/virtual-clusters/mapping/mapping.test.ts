@@ -63,6 +63,58 @@ test('each kind of workload lands in its mapped namespace, on nodes of its group
   }
 })
 
+test('an application in many places has its pods on nodes of the group, with templates of every place', () => {
+  const pods = { spec: { containers } }
+  const here = { spec: { containers, ...onEast } }
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web' },
+    spec: { ports: [] },
+  }
+  const inGrid = (template: object): object => ({
+    spec: { template: { template }, templatePool: { canary: { template } } },
+  })
+  const inManifests = (template: object, namespace: string): object => {
+    const metadata = { name: 'web', namespace }
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { template } }
+    const jobTemplate = { spec: { template } }
+    const job = {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: 'web' },
+      spec: { jobTemplate },
+    }
+    return { spec: { workloadTemplate: { manifests: [deployment, job, service] } } }
+  }
+  const inPools = (template: object): object => ({
+    spec: { workload: { workloadTemplate: { deploymentTemplate: { spec: { template } } } } },
+  })
+  const table: [apiVersion: string, kind: string, content: object, wanted: object][] = [
+    ['superedge.io/v1', 'DeploymentGrid', inGrid(pods), inGrid(here)],
+    ['superedge.io/v1', 'StatefulSetGrid', inGrid(pods), inGrid(here)],
+    [
+      'apps.kubeedge.io/v1alpha1',
+      'EdgeApplication',
+      inManifests(pods, 'shop'),
+      inManifests(here, 'shop-east'),
+    ],
+    ['apps.openyurt.io/v1beta1', 'YurtAppSet', inPools(pods), inPools(here)],
+  ]
+  for (const [apiVersion, kind, content, wanted] of table) {
+    const { metadata: _metadata, ...found } = mapped({ apiVersion, kind, ...content })
+    assert.deepEqual(found, { apiVersion, kind, ...wanted }, kind)
+  }
+  const reaching = inGrid({ spec: { containers, hostNetwork: true } })
+  refused({ apiVersion: 'superedge.io/v1', kind: 'DeploymentGrid', ...reaching }, /hostNetwork/)
+  const ofNode = { ...service, spec: { externalIPs: ['192.0.2.1'] } }
+  const application = { spec: { workloadTemplate: { manifests: [ofNode] } } }
+  refused(
+    { apiVersion: 'apps.kubeedge.io/v1alpha1', kind: 'EdgeApplication', ...application },
+    /192\.0\.2\.1|external/,
+  )
+})
+
 test("a pod's selector, affinity and tolerations stay in addition to those of its group", () => {
   const affinity = {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },

@@ -7,7 +7,7 @@ import {
   sharedPlace,
 } from '@skerry/cluster-agent'
 import { isolationName, virtualNamespaceLabels, type VirtualGroup } from '@skerry/fleet-kinds'
-import { changeAt, valuesAt } from './change-at.ts'
+import { changeAt, ofObject, valuesAt } from './change-at.ts'
 import { clusterScopedRefusals, clusterScopes } from './cluster-scoped-table.ts'
 import type { NodeLabels } from './contradiction.ts'
 import { refuseExternalAddresses, type ExternalAddresses } from './external-addresses.ts'
@@ -15,7 +15,7 @@ import { groupKindOf } from './group-kind.ts'
 import { confinedLabels, refuseHostPod, refuseVolumeSource } from './host-access.ts'
 import { mapReferences } from './map-references.ts'
 import { createMemberNames, namespaceNameLabel, type MemberNames } from './member-names.ts'
-import { mapPodSpec, podTemplatePaths } from './pod-spec.ts'
+import { applicationTemplatePaths, mapPodSpec, podTemplatePaths } from './pod-spec.ts'
 import { kindReferences } from './reference-table.ts'
 import { statusFromMember } from './status-from-member.ts'
 import { wordless } from './wordless.ts'
@@ -61,10 +61,7 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
   return {
     toMember: (sent) =>
       refusing(sent, (manifest) => {
-        refuseKind(manifest, options)
-        refuseExternalAddresses(manifest, options.externalAddresses)
-        if (options.allowsHostAccess !== true) refuseHostAccess(manifest, options)
-        const meant = placed(mapContent(confined(manifest, options), names, options), names)
+        const meant = mapWhole(manifest, names, options)
         return isShared(manifest) ? sharedManifest(meant, group.clusterName) : meant
       }),
     placeOf: (sent) =>
@@ -74,6 +71,43 @@ export function createMapping(group: VirtualGroup, options: MappingOptions = {})
       }),
     fromMember: (manifest, status) => statusFromMember(manifest, status, names),
   }
+}
+
+/** The lists of whole objects that a kind makes. */
+const innerManifests: Readonly<Record<string, string>> = Object.freeze({
+  'apps.kubeedge.io/EdgeApplication': 'spec.workloadTemplate.manifests.*',
+})
+
+function mapWhole(manifest: AnyObject, names: MemberNames, options: MappingOptions): AnyObject {
+  refuseKind(manifest, options)
+  refuseExternalAddresses(manifest, options.externalAddresses)
+  if (options.allowsHostAccess !== true) refuseHostAccess(manifest, options)
+  const meant = placed(mapContent(confined(manifest, options), names, options), names)
+  const path = innerManifests[groupKindOf(manifest)]
+  if (path === undefined) return meant
+  const { namespace } = manifest.metadata
+  const mapInner = ofObject((inner) => mapInnerManifest(inner, namespace, { names, options }))
+  // Only manifests in its spec change, so it is still an object.
+  return changeAt(meant, path, mapInner) as AnyObject
+}
+
+/** Maps an object that the owner makes in its own namespace. An item that is not a whole object is not made. */
+function mapInnerManifest(
+  inner: JsonObject,
+  namespace: string | undefined,
+  { names, options }: { readonly names: MemberNames; readonly options: MappingOptions },
+): JsonObject {
+  const { apiVersion, kind, metadata } = inner
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isJsonObject(metadata)) {
+    return inner
+  }
+  const own = metadata['namespace'] ?? namespace
+  // The texts in it are checked.
+  const checked = wellFormed({ ...metadata, namespace: own } as ObjectMeta)
+  const whole = { ...inner, apiVersion, kind, metadata: checked }
+  const { metadata: mapped, ...content } = mapWhole(whole, names, options)
+  const { namespace: _added, ...unnamed } = mapped
+  return { ...content, metadata: 'namespace' in metadata ? mapped : unnamed }
 }
 
 function refuseHostAccess(manifest: AnyObject, options: MappingOptions): void {
@@ -234,6 +268,7 @@ function templatePathsOf(manifest: AnyObject, options: MappingOptions): Readonly
   const declared = manifest.metadata.annotations?.[podTemplateAnnotation] ?? ''
   return new Set([
     ...(podTemplatePaths[groupKind] ?? []),
+    ...(applicationTemplatePaths[groupKind] ?? []),
     ...(options.podTemplatePaths?.[groupKind] ?? []),
     ...declared
       .split(',')

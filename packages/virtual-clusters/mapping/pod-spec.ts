@@ -19,6 +19,19 @@ export const podTemplatePaths: Readonly<Record<string, readonly string[]>> = Obj
   'batch/Job': ['spec.template'],
 })
 
+const gridTemplates = ['spec.template.template', 'spec.templatePool.*.template']
+const poolTemplate = 'spec.workload.workloadTemplate'
+
+/** The same of applications in many places, whose children are workloads. */
+export const applicationTemplatePaths: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  'superedge.io/DeploymentGrid': gridTemplates,
+  'superedge.io/StatefulSetGrid': gridTemplates,
+  'apps.openyurt.io/YurtAppSet': [
+    `${poolTemplate}.deploymentTemplate.spec.template`,
+    `${poolTemplate}.statefulSetTemplate.spec.template`,
+  ],
+})
+
 /**
  * Places the pod on the nodes of its virtual cluster, and next to that cluster's pods only. A node selector
  * applies in addition to any affinity. Throws MappingRefusal for a pod that asks for another place.
