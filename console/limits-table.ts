@@ -17,7 +17,11 @@ export const streamLimits = Object.freeze({
 })
 
 /** A followed log. */
-export const followLimits = Object.freeze({ endsMax: 3 })
+export const followLimits = Object.freeze({
+  endsMax: 3,
+  /** How often a container that has not started is asked for its log. */
+  startingMs: 2_000,
+})
 
 /** Single requests. */
 export const requestLimits = Object.freeze({

@@ -103,7 +103,9 @@ export function EventList({ cluster, choices }: EventListProps) {
         />
         <span className="page-space" />
         <Freshness view={view} />
-        <span className="muted">{words.rows(shown.length, view.items.size)}</span>
+        {view.phase === 'loading' || view.phase === 'ended' ? undefined : (
+          <span className="muted">{words.rows(shown.length, view.items.size)}</span>
+        )}
         <SearchField
           value={values.q ?? ''}
           label={texts.filter}

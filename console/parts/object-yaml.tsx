@@ -12,6 +12,7 @@ import { useTexts } from '../words/language.ts'
 import { Age } from './age.tsx'
 import { Failed, Loading } from './answer-state.tsx'
 import { CopyButton } from './copy-button.tsx'
+import { FaultLine } from './fault-line.tsx'
 import { yamlTexts } from './yaml-texts.ts'
 
 const YamlEditor = lazy(async () => ({ default: (await import('./yaml-editor.tsx')).YamlEditor }))
@@ -242,13 +243,7 @@ function ApplyFault({
 }) {
   const texts = useTexts(yamlTexts)
   const conflicts = conflictsOf(error)
-  if (conflicts.length === 0) {
-    return (
-      <p className="fault" role="alert">
-        {error.message}
-      </p>
-    )
-  }
+  if (conflicts.length === 0) return <FaultLine fault={error} />
   return (
     <div className="fault" role="alert">
       <p>{texts.conflicts}</p>

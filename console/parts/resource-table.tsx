@@ -69,7 +69,9 @@ export function ResourceTable(props: ResourceTableProps) {
         ) : undefined}
         <span className="page-space" />
         <Freshness view={view} />
-        <span className="muted">{words.rows(shown.length, rows.length)}</span>
+        {view.phase === 'loading' || view.phase === 'ended' ? undefined : (
+          <span className="muted">{words.rows(shown.length, rows.length)}</span>
+        )}
         <SearchField
           value={values.q ?? ''}
           label={texts.filter}

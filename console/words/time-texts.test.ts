@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clockText, nextChangeMs, spanText } from './time-texts.ts'
+import { clockText, lineTimeText, nextChangeMs, spanText } from './time-texts.ts'
 
 test('an age has one unit, two between one hour and ten, and is never negative', () => {
   const table: readonly (readonly [ms: number, en: string, zh: string])[] = [
@@ -29,4 +29,11 @@ test('a moment that is far away has its day, and one of another year the year', 
 
 test('an old age is drawn less often than a young one', () => {
   assert.deepEqual([nextChangeMs(5_000), nextChangeMs(120_000), nextChangeMs(9e6)], [1e3, 1e4, 6e4])
+})
+
+test('a line of a log has the time of the viewer, whatever zone its node writes', () => {
+  const nanoseconds = lineTimeText('2026-07-01T00:30:05.042999999Z')
+  assert.match(nanoseconds, /^\d\d:[03]0:05\.042$|^\d\d:[14]5:05\.042$/)
+  assert.equal(lineTimeText('2026-07-01T08:30:05.042+08:00'), nanoseconds)
+  assert.equal(lineTimeText(''), '')
 })

@@ -45,6 +45,16 @@ export function momentText(atMs: number, language: Language): string {
   return `${local} · ${new Date(atMs).toISOString().replace('.000', '')}`
 }
 
+/** Writes the time of day of a line of a log in the viewer's zone, `09:41:07.042`; empty for anything but a time. */
+export function lineTimeText(time: string): string {
+  const at = new Date(time)
+  if (Number.isNaN(at.getTime())) return ''
+  const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) =>
+    String(part).padStart(2, '0'),
+  )
+  return `${hours}:${minutes}:${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`
+}
+
 /** Writes `09:41` within half a day, else the day as well, and the year of a day that is half a year away. */
 export function clockText(atMs: number, nowMs: number, language: Language): string {
   const awaySeconds = Math.abs(nowMs - atMs) / 1_000

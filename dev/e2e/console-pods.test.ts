@@ -22,7 +22,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: { name: flood, namespace: default }
 spec:
-  replicas: 3
+  replicas: 0
   selector: { matchLabels: { app: flood } }
   template:
     metadata: { labels: { app: flood } }
@@ -31,7 +31,7 @@ spec:
       containers:
         - name: flood
           image: skerry-examples/guestbook:v1
-          command: [sh, -c, 'n=0; while true; do seq $n $((n+79)); n=$((n+80)); sleep 0.1; done']
+          command: [sh, -c, 'n=0; while true; do seq $n $((n+199)); n=$((n+200)); sleep 0.1; done']
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -150,33 +150,56 @@ async function countLines(page: Page): Promise<number> {
   return Number(/^\d+/.exec(await page.getByText(/^\d+ lines/).innerText())?.[0])
 }
 
-/** The lines that a page keeps are bounded, and a reader who has paused it keeps the lines that are there. */
-async function followsFlood({ browser }: ConsoleScene, page: Page): Promise<void> {
+/**
+ * Each of the three writes up to 2,000 lines a second. The lines that a page keeps are bounded, none is lost among them, and
+ * a reader who has paused it keeps the lines that are there.
+ */
+async function followsFlood({ browser, cloud }: ConsoleScene, page: Page): Promise<void> {
+  await cloud.kubectl('scale', 'deployment', 'flood', '--replicas=3')
+  // Its containers are starting.
+  browser.expect(/status of 400/)
   await page.goto('/console/objects/edge/apps/v1/deployments/default/flood/logs')
-  const drops = page.getByText(/older ones left out/)
-  await drops.waitFor({ timeout: 60_000 })
+  await page.getByText(/older ones left out/).waitFor({ timeout: 60_000 })
   const names = new Set<string>()
   await waitFor('lines of all three', async () => {
-    for (const name of await page.locator('.log-source').allInnerTexts()) names.add(name)
+    for (const [name] of await drawnLines(page)) names.add(name)
     return names.size === 3 ? true : undefined
   })
-  const lastLine = (): Promise<string> => page.locator('.log-line').last().innerText()
+  browser.expect(undefined)
+  const lastLine = async (): Promise<string> => String((await drawnLines(page)).at(-1))
   const followed = await lastLine()
   await waitFor('further lines', async () => ((await lastLine()) === followed ? undefined : true))
   const heap = await heapBytes(page)
   await page.getByRole('button', { name: 'Pause' }).click()
-  // Until its other side is there, the page may draw lines that it had before.
-  await page.getByRole('button', { name: 'Follow' }).waitFor()
-  const shown = await page.locator('.log-lines').innerText()
-  await page.getByText(/[1-9]\d{3,} further lines/).waitFor({ timeout: 60_000 })
-  assert.equal(await page.locator('.log-lines').innerText(), shown)
+  const shown = await drawnLines(page)
+  assertWhole(shown)
+  await page.getByText(/[1-9]\d{4,} further lines/).waitFor({ timeout: 60_000 })
+  assert.deepEqual(await drawnLines(page), shown)
   await assertSound(browser, page, 'logs-of-three')
   await page.getByRole('button', { name: 'Follow' }).click()
   await waitFor('the newest lines', async () =>
-    (await page.locator('.log-lines').innerText()) === shown ? undefined : true,
+    String((await drawnLines(page)).at(-1)) === String(shown.at(-1)) ? undefined : true,
   )
+  assertWhole(await drawnLines(page))
   const grownBytes = (await heapBytes(page)) - heap
   assert.ok(grownBytes < 10_000_000, `the page holds ${grownBytes} bytes more`)
+  await cloud.kubectl('scale', 'deployment', 'flood', '--replicas=0')
+}
+
+/** Returns the lines that are drawn, each with the pod that wrote it. */
+function drawnLines(page: Page): Promise<[source: string, text: string][]> {
+  return page.evaluate(`[...document.querySelectorAll('.log-line')].map((line) => [
+    line.querySelector('.log-source')?.textContent ?? '', line.lastElementChild?.textContent ?? ''])`)
+}
+
+/** The lines of each pod count up by one. */
+function assertWhole(lines: readonly (readonly [source: string, text: string])[]): void {
+  const last = new Map<string, number>()
+  for (const [source, text] of lines) {
+    const before = last.get(source) ?? Number(text) - 1
+    assert.equal(Number(text), before + 1, `a line of ${source} is lost`)
+    last.set(source, Number(text))
+  }
 }
 
 /** Returns the size of the objects that the page still needs. */
@@ -262,7 +285,7 @@ async function sizeOf(page: Page): Promise<{ rows: number; columns: number }> {
 async function completesFields({ browser }: ConsoleScene, page: Page): Promise<void> {
   await page.goto('/console/objects/edge/apps/v1/deployments/default/flood')
   await page.getByRole('button', { name: 'Edit' }).click()
-  await page.locator('.cm-line').filter({ hasText: 'replicas: 3' }).click()
+  await page.locator('.cm-line').filter({ hasText: 'replicas: 0' }).click()
   await page.keyboard.press('End')
   await page.keyboard.press('Enter')
   await page.keyboard.type('stratgy: {}')

@@ -55,6 +55,17 @@ test('the end of an answer is not the end of the log until it is asked for again
   assert.equal(asked.length, 5)
 })
 
+test('a container that has not started is asked again until it has', async () => {
+  const starting = new HubError('waiting to start: ContainerCreating', {
+    code: 400,
+    reason: 'BadRequest',
+  })
+  const { texts, asked } = await follow([starting, starting, line(1)])
+  assert.deepEqual(texts, ['line 1'])
+  assert.deepEqual(asked.slice(0, 4), ['tail', 'tail', 'tail', '2026-01-01T00:00:01Z'])
+  assert.equal((await follow([starting], true)).asked.length, 1)
+})
+
 test('a refusal and the log of a previous run end it', async () => {
   const forbidden = new HubError('no', { code: 403, reason: 'Forbidden' })
   assert.equal((await follow([forbidden])).asked.length, 1)

@@ -19,7 +19,7 @@ export interface FollowDeps {
 const { endsMax } = followLimits
 
 /**
- * Ends with the log, or when it is aborted; a break of the way is mended, and marked. Some ways end a broken answer as if
+ * Ends with the log, or when it is aborted; a container that starts is awaited, and a break of the way is mended, and marked. Some ways end a broken answer as if
  * the log had ended, so that a followed log is asked for again before its end is believed.
  */
 export async function followLog(
@@ -37,6 +37,7 @@ export async function followLog(
       deps.onError(name, undefined)
       failures = 0
       const before = tail.resumeTime(name)
+      if (before !== undefined) tail.resume(name)
       await readLines(answer, { onLine: (line) => tail.add(name, line), onChange: deps.onChange })
       ends = tail.resumeTime(name) === before ? ends + 1 : 0
       if (!wish.isFollowing || wish.isPrevious || ends >= endsMax) return
@@ -44,7 +45,12 @@ export async function followLog(
       if (signal.aborted) return
       const error = asHubError(thrown)
       deps.onError(name, error)
-      if (!wish.isFollowing || !error.isAway) return
+      if (!wish.isFollowing || wish.isPrevious) return
+      if (isStarting(error)) {
+        await pause(deps.clock, followLimits.startingMs, signal)
+        continue
+      }
+      if (!error.isAway) return
       if (tail.resumeTime(name) !== undefined && failures === 0) {
         tail.addGap(name, deps.gapText)
         deps.onChange()
@@ -53,6 +59,11 @@ export async function followLog(
     }
     await pause(deps.clock, Math.min(streamLimits.reconnectMsMax, 1_000 * 2 ** failures), signal)
   }
+}
+
+/** A server answers so for a container that waits to start. */
+function isStarting({ facts }: HubError): boolean {
+  return facts.code === 400
 }
 
 function pause(clock: BrowserClock, ms: number, signal: AbortSignal): Promise<void> {

@@ -19,11 +19,30 @@ test('a stream that goes on after a break repeats nothing, and equal lines of on
   for (const line of before) tail.add('p/c', line)
   assert.equal(tail.resumeTime('p/c'), '2026-01-01T00:00:02Z')
   tail.addGap('p/c', 'interrupted')
+  tail.resume('p/c')
   const after = [...before.slice(1), '2026-01-01T00:00:02Z d', '2026-01-01T00:00:03Z b']
   for (const line of after) tail.add('p/c', line)
   assert.deepEqual(textsOf(tail), ['a', 'b', 'c', 'interrupted', 'd', 'b'])
   tail.add('q/c', '2026-01-01T00:00:03Z b')
   assert.equal(tail.lines.length, 7)
+})
+
+test('all lines of a stream that goes on stay as they come, also if the clock of its node is set back', () => {
+  const tail = new LogTail()
+  const written = [
+    '2026-10-25T02:59:59.00001+02:00 before',
+    // Its text is less than that of the line before, though it is later.
+    '2026-10-25T02:59:59.000010001+02:00 at once',
+    '2026-10-25T02:59:58+02:00 set back',
+    '2026-10-25T02:00:00+01:00 in winter',
+    '2026-10-25T02:00:00+01:00 in winter',
+  ]
+  for (const line of written) tail.add('p/c', line)
+  assert.deepEqual(
+    textsOf(tail),
+    written.map((line) => line.slice(line.indexOf(' ') + 1)),
+  )
+  assert.equal(tail.resumeTime('p/c'), '2026-10-25T02:00:00+01:00')
 })
 
 test('memory stays bounded, and the number of lines that have left it is known', () => {

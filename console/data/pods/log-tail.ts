@@ -1,5 +1,6 @@
 /** The lines of the logs of some pods, put together, bounded, and followed over breaks of the way. */
 import { viewLimits } from '../../limits-table.ts'
+import { momentKey } from './log-moment.ts'
 
 export interface LogLine {
   /** Counts up, and stays the line's own. */
@@ -8,6 +9,8 @@ export interface LogLine {
   readonly source: string
   /** The time at which the runtime wrote it (RFC 3339 with fractions); empty for a mark of our own. */
   readonly time: string
+  /** The key of that time, by which lines are put in order. */
+  readonly moment: string
   readonly text: string
   /** A mark between lines, because some may be missing. */
   readonly isGap?: boolean
@@ -15,12 +18,21 @@ export interface LogLine {
 
 const { logLinesMax, logLineCharsMax } = viewLimits
 
+interface Latest {
+  readonly time: string
+  readonly moment: string
+  readonly texts: Set<string>
+}
+
 export class LogTail {
   #lines: LogLine[] = []
   #nextId = 0
   #chars = 0
   #dropped = 0
-  readonly #last = new Map<string, { time: string; texts: Set<string> }>()
+  /** The latest moment of each source, and its lines. */
+  readonly #last = new Map<string, Latest>()
+  /** Sources that may repeat lines, because they go on after a break. */
+  readonly #resumed = new Set<string>()
 
   get lines(): readonly LogLine[] {
     return this.#lines
@@ -41,19 +53,30 @@ export class LogTail {
     return this.#last.get(source)?.time
   }
 
+  /** Expects that the next stream of this source begins with lines that are here already. */
+  resume(source: string): void {
+    this.#resumed.add(source)
+  }
+
   /** Takes a line with its time before it, as `timestamps=true` has it. One that was there before a break is left out. */
   add(source: string, line: string): void {
     const at = line.indexOf(' ')
     const time = at < 0 ? line : line.slice(0, at)
-    const isTimed = /^\d{4}-\d\d-\d\dT/.test(time)
-    const text = (isTimed ? (at < 0 ? '' : line.slice(at + 1)) : line).slice(0, logLineCharsMax)
-    if (isTimed && this.#isRepeated(source, time, text)) return
-    this.#push({ id: this.#nextId++, source, time: isTimed ? time : '', text })
+    const moment = momentKey(time)
+    const rest = moment === undefined ? line : at < 0 ? '' : line.slice(at + 1)
+    const text = rest.slice(0, logLineCharsMax)
+    if (moment === undefined) {
+      this.#push({ id: this.#nextId++, source, time: '', moment: '', text })
+      return
+    }
+    if (this.#isRepeated(source, moment, text)) return
+    this.#note(source, { time, moment }, text)
+    this.#push({ id: this.#nextId++, source, time, moment, text })
   }
 
   /** Marks that lines may be missing here. */
   addGap(source: string, text: string): void {
-    this.#push({ id: this.#nextId++, source, time: '', text, isGap: true })
+    this.#push({ id: this.#nextId++, source, time: '', moment: '', text, isGap: true })
   }
 
   /** Forgets the lines, and goes on from here. */
@@ -63,26 +86,38 @@ export class LogTail {
     this.#chars = 0
   }
 
-  /** A stream that goes on at a time repeats the lines of its second. */
-  #isRepeated(source: string, time: string, text: string): boolean {
+  /**
+   * A stream that goes on at a time repeats the lines of its second. After these nothing is left out: clocks are set
+   * back, and then the lines that follow are older than those before.
+   */
+  #isRepeated(source: string, moment: string, text: string): boolean {
     const last = this.#last.get(source)
-    if (last !== undefined && time < last.time) return true
-    if (last?.time === time) {
-      if (last.texts.has(text)) return true
-      if (last.texts.size < viewLimits.logSameTimeMax) last.texts.add(text)
-      return false
-    }
-    this.#last.set(source, { time, texts: new Set([text]) })
+    if (last === undefined || !this.#resumed.has(source)) return false
+    if (moment < last.moment || (moment === last.moment && last.texts.has(text))) return true
+    this.#resumed.delete(source)
     return false
+  }
+
+  #note(
+    source: string,
+    at: { readonly time: string; readonly moment: string },
+    text: string,
+  ): void {
+    const last = this.#last.get(source)
+    if (last === undefined || at.moment > last.moment) {
+      this.#last.set(source, { ...at, texts: new Set([text]) })
+    } else if (at.moment === last.moment && last.texts.size < viewLimits.logSameTimeMax) {
+      last.texts.add(text)
+    }
   }
 
   /** Keeps the lines in the order of their times: those of several pods come interleaved. */
   #push(line: LogLine): void {
     const lines = this.#lines
     let at = lines.length
-    if (line.time !== '') {
+    if (line.moment !== '') {
       const floor = Math.max(0, lines.length - viewLimits.logReorderLines)
-      while (at > floor && (lines[at - 1]?.time ?? '') > line.time) at -= 1
+      while (at > floor && isLater(lines[at - 1], line)) at -= 1
     }
     lines.splice(at, 0, line)
     this.#chars += line.text.length
@@ -92,6 +127,11 @@ export class LogTail {
       this.#dropped += oldest.length
     }
   }
+}
+
+/** The lines of one source stay as they came: only their node's clock may say otherwise. */
+function isLater(before: LogLine | undefined, { source, moment }: LogLine): boolean {
+  return before !== undefined && before.source !== source && before.moment > moment
 }
 
 /** Cuts a stream of text into lines; `rest` keeps the last one until it has ended. A line of too many characters is several. */

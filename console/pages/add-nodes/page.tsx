@@ -3,7 +3,9 @@ import { Link, useParams } from 'wouter'
 import { edgeClusters } from '../../data/edge/edge-cluster.ts'
 import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { Allowed } from '../../parts/allowed.tsx'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
+import { NoCluster } from '../../parts/no-cluster.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { useTexts } from '../../words/language.ts'
@@ -21,18 +23,20 @@ const makeToken = {
 export function AddNodesPage() {
   const texts = useTexts(both)
   const { cluster = '' } = useParams()
-  const { row, view } = useFleetRow(cluster)
+  const { row, view, retry } = useFleetRow(cluster)
   const above = (
     <>
       <Link href="/clusters">{texts.clusters}</Link>
       <Link href={`/clusters/${encodeURIComponent(cluster)}/nodes`}>{cluster}</Link>
     </>
   )
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={texts.title} above={above} error={view.error} onRetry={retry} />
+  }
   if (row === undefined) {
     return (
       <PageFrame title={texts.title} above={above}>
-        {view.phase === 'loading' ? <Loading /> : <Empty title={cluster} />}
+        {view.phase === 'loading' ? <Loading /> : <NoCluster name={cluster} />}
       </PageFrame>
     )
   }

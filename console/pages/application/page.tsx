@@ -4,7 +4,8 @@ import { Link, useParams } from 'wouter'
 import { applicationPage, bindingOf, type BoundObject } from '../../data/fleet/explanation.ts'
 import { useNamed } from '../../data/objects/use-kinds.ts'
 import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StandingMark } from '../../parts/standing-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -24,9 +25,11 @@ export function ApplicationPage() {
   const texts = useTexts(both)
   const params = useParams()
   const name = bindingOf(params.namespace ?? '-', params.name ?? '')
-  const { object, view } = useWatchedObject<Binding>(name)
+  const { object, view, retry } = useWatchedObject<Binding>(name)
   const above = <Link href="/applications">{texts.applications}</Link>
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={name.name} above={above} error={view.error} onRetry={retry} />
+  }
   if (object === undefined) {
     return (
       <PageFrame title={name.name} above={above}>

@@ -3,7 +3,8 @@ import { useParams, Link } from 'wouter'
 import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { isOutOfSight } from '../../data/fleet/fleet.ts'
 import { Age } from '../../parts/age.tsx'
-import { Empty, Failed } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
+import { NoCluster } from '../../parts/no-cluster.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -50,13 +51,15 @@ export function ClusterPage() {
   const params = useParams()
   const cluster = params.cluster ?? ''
   const tab = tabKeys.find((key) => key === params.tab) ?? 'overview'
-  const { row, view } = useFleetRow(cluster)
+  const { row, view, retry } = useFleetRow(cluster)
   const above = <Link href="/clusters">{texts.clusters}</Link>
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={cluster} above={above} error={view.error} onRetry={retry} />
+  }
   if (row === undefined && view.phase !== 'loading') {
     return (
       <PageFrame title={cluster} above={above}>
-        <Empty title={texts.noCluster(cluster)} />
+        <NoCluster name={cluster} />
       </PageFrame>
     )
   }

@@ -5,7 +5,8 @@ import { isOutOfSight, matchesFilter, type FleetRow } from '../../data/fleet/fle
 import { useFleet } from '../../data/fleet/fleet-rows.ts'
 import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { Age } from '../../parts/age.tsx'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { LabelChips } from '../../parts/label-chips.tsx'
@@ -21,8 +22,10 @@ import { texts as both } from './texts.ts'
 
 export function ClustersPage() {
   const texts = useTexts(both)
-  const { view, rows } = useFleet()
-  if (view.error !== undefined) return <Failed error={view.error} />
+  const { view, rows, retry } = useFleet()
+  if (view.error !== undefined) {
+    return <FailedPage title={texts.title} error={view.error} onRetry={retry} />
+  }
   return (
     <PageFrame title={texts.title} view={view}>
       {view.phase === 'loading' ? (

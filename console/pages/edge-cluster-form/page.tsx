@@ -1,10 +1,13 @@
 /** The form of a new edge cluster. The hub checks it at each pause, and says where something is wrong. */
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { edgeClusters } from '../../data/edge/edge-cluster.ts'
 import { askJson } from '../../data/hub/hub-request.ts'
 import { withLogins } from '../../data/hub/login-secret.ts'
+import type { Action } from '../../data/hub/rights.ts'
 import { useAction } from '../../data/hub/use-action.ts'
 import { writeYaml } from '../../data/objects/yaml-writer.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -66,26 +69,15 @@ export function EdgeClusterFormPage() {
         )}
         <div className="form-end">
           {ofForm.size > Number(ofForm.has('')) ? undefined : <FaultLine fault={fault} />}
-          <button
-            type="button"
-            className="button"
-            disabled={isBusy || !isComplete || !(dryRun.isGood || check.isBegun)}
-            onClick={() => void run(check.begin)}
-          >
-            {check.isBegun ? texts.checkAgain : texts.checkMachines}
-          </button>
-          {check.isBegun ? (
-            <button type="button" className="button" onClick={() => void run(check.forget)}>
-              {texts.forgetCheck}
-            </button>
-          ) : undefined}
-          <button
-            type="submit"
-            className="button is-main"
-            disabled={isBusy || !isComplete || !isReady}
-          >
-            {texts.create}
-          </button>
+          <Buttons
+            form={form}
+            check={check}
+            run={(act) => void run(act)}
+            isOn={{
+              check: !isBusy && isComplete && (dryRun.isGood || check.isBegun),
+              create: !isBusy && isComplete && isReady,
+            }}
+          />
           {check.isBegun ? undefined : (
             <DryRunState dryRun={dryRun} isEmpty={form.name === ''} faults={faults.size} />
           )}
@@ -95,6 +87,45 @@ export function EdgeClusterFormPage() {
       </form>
     </PageFrame>
   )
+}
+
+interface ButtonsProps {
+  readonly form: ClusterForm
+  readonly check: ReturnType<typeof useMachineCheck>
+  readonly run: (act: () => Promise<void>) => void
+  readonly isOn: { readonly check: boolean; readonly create: boolean }
+}
+
+/** A user who may not create edge clusters there is told so before anything is filled in. */
+function Buttons({ form, check, run, isOn }: ButtonsProps) {
+  const texts = useTexts(both)
+  return (
+    <Allowed action={createIn(form)} isExplained isLenient>
+      <button
+        type="button"
+        className="button"
+        disabled={!isOn.check}
+        onClick={() => run(check.begin)}
+      >
+        {check.isBegun ? texts.checkAgain : texts.checkMachines}
+      </button>
+      {check.isBegun ? (
+        <button type="button" className="button" onClick={() => run(check.forget)}>
+          {texts.forgetCheck}
+        </button>
+      ) : undefined}
+      <button type="submit" className="button is-main" disabled={!isOn.create}>
+        {texts.create}
+      </button>
+    </Allowed>
+  )
+}
+
+function createIn({ namespace }: ClusterForm): Action {
+  return {
+    verb: 'create',
+    object: { ...edgeClusters, namespace: namespace || 'default', name: '' },
+  }
 }
 
 interface DryRunStateProps {

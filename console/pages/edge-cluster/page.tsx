@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { listPath, objectPath } from '../../data/hub/api-paths.ts'
-import { useWatched } from '../../data/streams/console-context.tsx'
+import { useRetry, useWatched } from '../../data/streams/console-context.tsx'
 import {
   changeOf,
   edgeClusters,
@@ -19,9 +19,10 @@ import {
 import { isPaused } from '../../data/edge/pause.ts'
 import { askHub } from '../../data/hub/hub-request.ts'
 import { Allowed } from '../../parts/allowed.tsx'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Loading } from '../../parts/answer-state.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
 import { HostKeys } from '../../parts/host-keys.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -43,14 +44,16 @@ export function EdgeClusterPage() {
   const texts = useTexts(both)
   const { namespace = '', name = '' } = useParams()
   const selector = encodeURIComponent(`metadata.name=${name}`)
-  const view = useWatched(
-    `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`,
-  )
+  const list = `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`
+  const view = useWatched(list)
+  const retry = useRetry(list)
   const action = useAction()
   // The hub's own kind.
   const edge = view.items.get(`${namespace}/${name}`) as EdgeClusterObject | undefined
   const above = <Link href="/edge-clusters">{texts.above}</Link>
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={name} above={above} error={view.error} onRetry={retry} />
+  }
   if (edge === undefined) {
     return (
       <PageFrame title={name} above={above}>

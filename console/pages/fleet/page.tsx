@@ -18,7 +18,8 @@ import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { RowLink } from '../../parts/row-link.tsx'
@@ -34,8 +35,10 @@ const MapView = lazy(async () => ({ default: (await import('./map-view.tsx')).Ma
 
 export function FleetPage() {
   const texts = useTexts(both)
-  const { view, rows } = useFleet()
-  if (view.error !== undefined) return <Failed error={view.error} />
+  const { view, rows, retry } = useFleet()
+  if (view.error !== undefined) {
+    return <FailedPage title={texts.title} error={view.error} onRetry={retry} />
+  }
   return (
     <PageFrame
       title={texts.title}

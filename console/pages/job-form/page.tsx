@@ -7,9 +7,11 @@ import { browserClock } from '../../data/browser/browser-clock.ts'
 import { edgeJobs, type EdgeJobObject } from '../../data/edge/edge-job.ts'
 import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
 import { askJson } from '../../data/hub/hub-request.ts'
+import type { Action } from '../../data/hub/rights.ts'
 import { useAction } from '../../data/hub/use-action.ts'
 import { writeYaml } from '../../data/objects/yaml-writer.ts'
 import { timeLimits } from '../../limits-table.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -48,13 +50,15 @@ export function JobFormPage() {
         <ChoiceFields form={form} set={set} faults={faults} />
         <div className="form-end">
           {faults.size > Number(faults.has('')) ? undefined : <FaultLine fault={fault} />}
-          <button
-            type="submit"
-            className="button is-main"
-            disabled={action.isBusy || !check.isGood}
-          >
-            {texts.create}
-          </button>
+          <Allowed action={createIn(form)} isExplained isLenient>
+            <button
+              type="submit"
+              className="button is-main"
+              disabled={action.isBusy || !check.isGood}
+            >
+              {texts.create}
+            </button>
+          </Allowed>
           {check.isGood ? <span className="tone-ok freshness">● {texts.good}</span> : undefined}
           <span className="page-space" />
           <CopyButton label={texts.asYaml} text={writeYaml(edgeJobOf(form))} />
@@ -64,8 +68,16 @@ export function JobFormPage() {
   )
 }
 
-function jobsPath({ namespace }: JobForm): string {
-  return listPath(undefined, edgeJobs, namespace.trim() || 'default')
+function createIn(form: JobForm): Action {
+  return { verb: 'create', object: { ...edgeJobs, namespace: namespaceOf(form), name: '' } }
+}
+
+function namespaceOf({ namespace }: JobForm): string {
+  return namespace.trim() || 'default'
+}
+
+function jobsPath(form: JobForm): string {
+  return listPath(undefined, edgeJobs, namespaceOf(form))
 }
 
 interface Check {

@@ -1,7 +1,7 @@
 /** One job: how far it is on each machine, and what a person may ask of it. */
 import { Link, useParams } from 'wouter'
 import { listPath, objectPath } from '../../data/hub/api-paths.ts'
-import { useWatched } from '../../data/streams/console-context.tsx'
+import { useRetry, useWatched } from '../../data/streams/console-context.tsx'
 import {
   changeOf,
   edgeJobClusters,
@@ -25,6 +25,7 @@ import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { FaultLine } from '../../parts/fault-line.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { WordMark, type Tone } from '../../parts/state-mark.tsx'
@@ -48,7 +49,9 @@ export function JobPage() {
   const { namespace = '', name = '' } = useParams()
   const path = objectPath(undefined, { ...edgeJobs, namespace, name })
   const field = encodeURIComponent(`metadata.name=${name}`)
-  const view = useWatched(`${listPath(undefined, edgeJobs, namespace)}?fieldSelector=${field}`)
+  const list = `${listPath(undefined, edgeJobs, namespace)}?fieldSelector=${field}`
+  const view = useWatched(list)
+  const retry = useRetry(list)
   const label = encodeURIComponent(`${jobLabel}=${name}`)
   const clusters = useWatched(
     `${listPath(undefined, edgeJobClusters, namespace)}?labelSelector=${label}`,
@@ -58,7 +61,9 @@ export function JobPage() {
   const job = view.items.get(`${namespace}/${name}`) as EdgeJobObject | undefined
   const rows = jobRows([...clusters.items.values()] as EdgeJobClusterObject[])
   const above = <Link href="/jobs">{texts.above}</Link>
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={name} above={above} error={view.error} onRetry={retry} />
+  }
   if (job === undefined) {
     return (
       <PageFrame title={name} above={above}>

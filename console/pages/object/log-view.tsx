@@ -1,7 +1,7 @@
 /** The logs of some containers, live, as one list. */
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { browserClock } from '../../data/browser/browser-clock.ts'
-import { followLog } from '../../data/pods/follow-log.ts'
+import { LogFollowers, withError } from '../../data/pods/log-followers.ts'
 import type { LogSource } from '../../data/pods/log-path.ts'
 import type { HubError } from '../../data/hub/hub-error.ts'
 import { askHub } from '../../data/hub/hub-request.ts'
@@ -14,6 +14,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { rowWindow } from '../../parts/row-window.ts'
 import { SearchField } from '../../parts/search-field.tsx'
 import { useTexts } from '../../words/language.ts'
+import { lineTimeText } from '../../words/time-texts.ts'
 import { texts as both } from './texts.ts'
 
 const linePx = 18
@@ -24,18 +25,13 @@ interface LogViewProps {
 
 export function LogView({ sources }: LogViewProps) {
   const texts = useTexts(both)
-  const [isFollowing, setFollowing] = useState(true)
   const [isPrevious, setPrevious] = useState(false)
   const [text, setText] = useState('')
   const { tail, version, errors } = useLogs(sources, isPrevious)
   const filter = useDeferredValue(text.toLowerCase())
-  const held = useHeld(tail, isFollowing)
-  const lines = useMemo(
-    () => matchingLines(held?.lines ?? tail.lines, filter),
-    // The tail is one object; its version says that it has changed.
-    [tail, held === undefined ? version : held, filter],
-  )
-  const further = held === undefined ? 0 : tail.total - held.total
+  const { shown, isFollowing, pause, follow } = useShown(tail, version)
+  const lines = useMemo(() => matchingLines(shown.lines, filter), [shown, filter])
+  const further = isFollowing ? 0 : tail.total - shown.total
   const [, firstError] = [...errors][0] ?? []
   return (
     <>
@@ -44,7 +40,7 @@ export function LogView({ sources }: LogViewProps) {
           type="button"
           className="button"
           aria-pressed={isFollowing}
-          onClick={() => setFollowing(!isFollowing)}
+          onClick={isFollowing ? pause : follow}
         >
           <Icon name={isFollowing ? 'pause' : 'play'} />
           {isFollowing ? texts.pause : texts.follow}
@@ -57,8 +53,6 @@ export function LogView({ sources }: LogViewProps) {
           />
           {texts.previous}
         </label>
-        <span className="muted">{texts.lines(lines.length, held?.dropped ?? tail.dropped)}</span>
-        {further === 0 ? undefined : <span className="muted">{texts.further(further)}</span>}
         <span className="page-space" />
         <SearchField value={text} label={texts.filterLines} onChange={setText} />
         <button type="button" className="button" onClick={() => saveLines(lines)}>
@@ -66,6 +60,10 @@ export function LogView({ sources }: LogViewProps) {
           {texts.download}
         </button>
       </div>
+      <p className="log-counts muted">
+        <span>{texts.lines(lines.length, shown.dropped)}</span>
+        {further === 0 ? undefined : <span>{texts.further(further)}</span>}
+      </p>
       {firstError === undefined || lines.length > 0 ? undefined : <Failed error={firstError} />}
       {lines.length === 0 && firstError === undefined ? <Empty title={texts.noLines} /> : undefined}
       {lines.length === 0 ? undefined : (
@@ -73,38 +71,52 @@ export function LogView({ sources }: LogViewProps) {
           lines={lines}
           isFollowing={isFollowing}
           hasSources={sources.length > 1}
-          onLeaveEnd={() => setFollowing(false)}
+          onLeaveEnd={pause}
         />
       )}
     </>
   )
 }
 
-/** Keeps the lines that were there when the reader paused, so that nothing moves while others come. */
-function useHeld(tail: LogTail, isFollowing: boolean) {
-  return useMemo(
-    () =>
-      isFollowing
-        ? undefined
-        : { lines: [...tail.lines], dropped: tail.dropped, total: tail.total },
-    [tail, isFollowing],
+/** The lines of one moment: the tail itself goes on. */
+interface ShownLines {
+  readonly tail: LogTail
+  readonly lines: readonly LogLine[]
+  readonly dropped: number
+  readonly total: number
+}
+
+/** A reader who pauses keeps exactly the lines that were drawn, so that nothing moves while others come. */
+function useShown(tail: LogTail, version: number) {
+  const [kept, setKept] = useState<ShownLines>()
+  // Another run of the containers is followed from its beginning.
+  const held = kept?.tail === tail ? kept : undefined
+  const shown = useMemo(
+    (): ShownLines =>
+      held ?? { tail, lines: [...tail.lines], dropped: tail.dropped, total: tail.total },
+    // The tail is one object; its version says that it has changed.
+    [tail, held ?? version],
   )
+  return {
+    shown,
+    isFollowing: held === undefined,
+    pause: () => setKept(shown),
+    follow: () => setKept(undefined),
+  }
 }
 
 function matchingLines(lines: readonly LogLine[], filter: string): readonly LogLine[] {
-  if (filter === '') return [...lines]
+  if (filter === '') return lines
   return lines.filter((line) => line.isGap || line.text.toLowerCase().includes(filter))
 }
 
+/** Follows the sources into one list, which goes on when pods come and go. */
 function useLogs(sources: readonly LogSource[], isPrevious: boolean) {
   const texts = useTexts(both)
   const [version, setVersion] = useState(0)
   const [errors, setErrors] = useState<ReadonlyMap<string, HubError>>(new Map())
-  const key = sources.map(({ name }) => name).join(' ')
-  // A choice of other sources begins a list of its own.
-  const tail = useMemo(() => new LogTail(), [key, isPrevious])
-  useEffect(() => {
-    const stop = new AbortController()
+  const tail = useMemo(() => new LogTail(), [isPrevious])
+  const followers = useMemo(() => {
     let isDue = false
     const onChange = (): void => {
       if (isDue) return
@@ -115,21 +127,16 @@ function useLogs(sources: readonly LogSource[], isPrevious: boolean) {
       })
     }
     const onError = (source: string, error: HubError | undefined): void =>
-      setErrors((before) => {
-        const next = new Map(before)
-        if (error === undefined) next.delete(source)
-        else next.set(source, error)
-        return next
-      })
+      setErrors((before) => withError(before, source, error))
     const ask = (path: string, signal: AbortSignal): Promise<Response> =>
       askHub(path, { signal, isStream: true })
-    const deps = { clock: browserClock, ask, onChange, onError, gapText: texts.gap }
     const wish = { isFollowing: true, isPrevious, tailLines: viewLimits.logTailLines }
-    for (const source of sources.slice(0, viewLimits.logPodsMax)) {
-      void followLog(tail, { source, wish }, deps, stop.signal)
-    }
-    return () => stop.abort()
-  }, [key, tail, isPrevious, texts])
+    const deps = { clock: browserClock, ask, onChange, onError, gapText: texts.gap }
+    return new LogFollowers(tail, wish, deps)
+  }, [tail, isPrevious, texts])
+  useEffect(() => () => followers.stop(), [followers])
+  const key = sources.map(({ name }) => name).join(' ')
+  useEffect(() => followers.follow(sources.slice(0, viewLimits.logPodsMax)), [followers, key])
   return { tail, version, errors }
 }
 
@@ -143,22 +150,29 @@ interface LinesProps {
 function Lines({ lines, isFollowing, hasSources, onLeaveEnd }: LinesProps) {
   const room = useRef<HTMLDivElement>(null)
   const [topPx, setTopPx] = useState(0)
-  const heightPx = room.current?.clientHeight ?? 600
-  useEffect(() => {
-    if (isFollowing) room.current?.scrollTo({ top: room.current.scrollHeight })
-  }, [lines, isFollowing])
+  const heightPx = useHeightPx(room)
+  const endPx = Math.max(0, lines.length * linePx - heightPx)
+  // Before anything is painted: a position that is a frame late would draw other lines than it shows.
+  useLayoutEffect(() => {
+    const element = room.current
+    if (element === null) return
+    if (isFollowing) element.scrollTo({ top: element.scrollHeight })
+    else setTopPx(element.scrollTop)
+  }, [lines, isFollowing, heightPx])
+  const lastTopPx = useRef(0)
   const onScroll = (): void => {
     const element = room.current
     if (element === null) return
-    const isUp = element.scrollTop < topPx
-    setTopPx(element.scrollTop)
+    const isUp = element.scrollTop < lastTopPx.current
+    lastTopPx.current = element.scrollTop
+    if (!isFollowing) setTopPx(element.scrollTop)
     const leftPx = element.scrollHeight - element.scrollTop - element.clientHeight
-    if (isUp && leftPx > 2 * linePx) onLeaveEnd()
+    if (isUp && leftPx > linePx / 2) onLeaveEnd()
   }
   const { first, end } = rowWindow({
     rows: lines.length,
     rowPx: linePx,
-    topPx,
+    topPx: isFollowing ? endPx : topPx,
     heightPx,
     overscan: viewLimits.overscanRows * 4,
   })
@@ -175,6 +189,18 @@ function Lines({ lines, isFollowing, hasSources, onLeaveEnd }: LinesProps) {
   )
 }
 
+function useHeightPx(room: React.RefObject<HTMLElement | null>): number {
+  const [heightPx, setHeightPx] = useState(600)
+  useLayoutEffect(() => {
+    const element = room.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => setHeightPx(element.clientHeight))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [room])
+  return heightPx
+}
+
 function Line({ line, hasSource }: { readonly line: LogLine; readonly hasSource: boolean }) {
   if (line.isGap) {
     return (
@@ -186,7 +212,9 @@ function Line({ line, hasSource }: { readonly line: LogLine; readonly hasSource:
   }
   return (
     <div className="log-line">
-      <span className="log-time">{line.time.slice(11, 23)}</span>
+      <span className="log-time" title={line.time}>
+        {lineTimeText(line.time)}
+      </span>
       {hasSource ? <span className="log-source">{line.source}</span> : undefined}
       {sgrSpans(line.text).map(({ text, style }, index) => (
         <span key={index} className={style}>

@@ -180,7 +180,7 @@ function Logs({ cluster, pods }: LogsProps) {
       {sources.length > viewLimits.logPodsMax ? (
         <p className="muted">{texts.morePods(viewLimits.logPodsMax, sources.length)}</p>
       ) : undefined}
-      <LogView sources={sources} />
+      <LogView key={container} sources={sources} />
     </>
   )
 }

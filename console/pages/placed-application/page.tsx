@@ -14,6 +14,7 @@ import {
 } from '../../data/places/placed-application.ts'
 import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { PhaseMark } from '../../parts/phase-mark.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -82,7 +83,7 @@ function Application({ cluster, kind, object }: ApplicationProps) {
   const words = useTexts(partTexts)
   const { tab } = useParams()
   const { row } = useFleetRow(cluster)
-  const { object: app, view } = useWatchedObject<PlacedApplication>(object, cluster)
+  const { object: app, view, retry } = useWatchedObject<PlacedApplication>(object, cluster)
   const above = (
     <>
       <Above cluster={cluster} />
@@ -90,7 +91,9 @@ function Application({ cluster, kind, object }: ApplicationProps) {
       <Link href={objectPage(cluster, object)}>{kind}</Link>
     </>
   )
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={object.name} above={above} error={view.error} onRetry={retry} />
+  }
   if (app === undefined) {
     return (
       <PageFrame title={object.name} above={above}>

@@ -5,11 +5,14 @@ import { listPath, objectPath } from '../../data/hub/api-paths.ts'
 import { browserClock } from '../../data/browser/browser-clock.ts'
 import { asHubError, type HubError } from '../../data/hub/hub-error.ts'
 import { askHub } from '../../data/hub/hub-request.ts'
-import { policyObject, policyPage } from '../../data/fleet/policy-names.ts'
+import { policyKinds, policyObject, policyPage } from '../../data/fleet/policy-names.ts'
+import type { Action } from '../../data/hub/rights.ts'
 import { writeYaml } from '../../data/objects/yaml-writer.ts'
 import { timeLimits } from '../../limits-table.ts'
+import { Allowed } from '../../parts/allowed.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { FaultLine } from '../../parts/fault-line.tsx'
 import { EditYaml } from '../../parts/object-yaml.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { PolicyOutcome } from '../../parts/policy-outcome.tsx'
@@ -92,22 +95,30 @@ function AsForm({ form, setForm, onYaml }: AsFormProps) {
         <PolicyOutcome policy={namedPolicy(settled)} replicas="" object={policyOf(settled)} />
       )}
       <div className="form-end">
-        {error === undefined ? undefined : (
-          <p className="fault" role="alert">
-            {error.message}
-          </p>
-        )}
-        <button type="submit" className="button is-main" disabled={form.name === ''}>
-          {texts.create}
-        </button>
-        <button type="button" className="button" disabled={form.name === ''} onClick={onYaml}>
-          {texts.asYaml}
-        </button>
+        <FaultLine fault={error} />
+        <Allowed action={createIn(form)} isExplained isLenient>
+          <button type="submit" className="button is-main" disabled={form.name === ''}>
+            {texts.create}
+          </button>
+          <button type="button" className="button" disabled={form.name === ''} onClick={onYaml}>
+            {texts.asYaml}
+          </button>
+        </Allowed>
         <span className="page-space" />
         <CopyButton label={texts.copyYaml} text={writeYaml(policyOf(form))} />
       </div>
     </form>
   )
+}
+
+/** The name is not part of the right. */
+function createIn({ namespace }: PolicyForm): Action {
+  const { isNamespaced: _, ...object } =
+    policyKinds[namespace === '' ? 'ClusterPropagationPolicy' : 'PropagationPolicy']
+  return {
+    verb: 'create',
+    object: { ...object, name: '', ...(namespace === '' ? {} : { namespace }) },
+  }
 }
 
 /** Returns the form as it was when nobody had typed for a moment: the hub is not asked at each letter. */

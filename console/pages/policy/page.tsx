@@ -4,7 +4,8 @@ import { applicationPage, type ExplainedPolicy } from '../../data/fleet/explanat
 import { claimLabel, policyObject, policyPage } from '../../data/fleet/policy-names.ts'
 import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { ObjectYaml } from '../../parts/object-yaml.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -27,20 +28,19 @@ export function PolicyPage() {
   const { kind = '', namespace = '-', name = '', tab } = useParams()
   const policy = { kind, name, ...(namespace === '-' ? {} : { namespace }) }
   const named = policyObject(policy)
-  const { object, view } = useWatchedObject<PolicyBody>(named)
-  if (view.error !== undefined) return <Failed error={view.error} />
+  const { object, view, retry } = useWatchedObject<PolicyBody>(named)
+  const above = (
+    <>
+      <Link href={`/policies?kind=${encodeURIComponent(kind)}`}>{texts.policies}</Link>
+      {policy.namespace === undefined ? undefined : <span>{policy.namespace}</span>}
+      <span>{kind}</span>
+    </>
+  )
+  if (view.error !== undefined) {
+    return <FailedPage title={name} above={above} error={view.error} onRetry={retry} />
+  }
   return (
-    <PageFrame
-      title={name}
-      view={view}
-      above={
-        <>
-          <Link href={`/policies?kind=${encodeURIComponent(kind)}`}>{texts.policies}</Link>
-          {policy.namespace === undefined ? undefined : <span>{policy.namespace}</span>}
-          <span>{kind}</span>
-        </>
-      }
-    >
+    <PageFrame title={name} view={view} above={above}>
       {object === undefined || named === undefined ? (
         view.phase === 'loading' && named !== undefined ? (
           <Loading />

@@ -106,7 +106,9 @@ function Found({ found, isBusy, isShort }: FoundProps & { readonly isShort: bool
   const columns = useMemo(() => columnsOf(texts), [texts])
   if (isShort) return <Empty title={texts.short}>{texts.hint}</Empty>
   if (found.items.length === 0) {
-    return isBusy || found.end === undefined ? undefined : <Empty title={texts.none} />
+    return isBusy || found.end === undefined ? undefined : (
+      <Empty title={texts.none}>{texts.noneHint}</Empty>
+    )
   }
   return (
     <DataTable

@@ -3,7 +3,8 @@ import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { byName, clusterStates, isOutOfSight, type FleetRow } from '../../data/fleet/fleet.ts'
 import { useFleet } from '../../data/fleet/fleet-rows.ts'
-import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { Empty, Loading } from '../../parts/answer-state.tsx'
+import { FailedPage } from '../../parts/failed-page.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -12,7 +13,7 @@ import { texts as both, type VirtualTexts } from './texts.ts'
 
 export function VirtualClustersPage() {
   const texts = useTexts(both)
-  const { view, rows } = useFleet()
+  const { view, rows, retry } = useFleet()
   const virtual = useMemo(
     () =>
       rows
@@ -21,7 +22,9 @@ export function VirtualClustersPage() {
     [rows],
   )
   const columns = useMemo(() => columnsOf(texts), [texts])
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) {
+    return <FailedPage title={texts.title} error={view.error} onRetry={retry} />
+  }
   return (
     <PageFrame title={texts.title} view={view}>
       <p className="muted">{texts.hint}</p>
