@@ -14,6 +14,7 @@ export { definitionOf, type DefinedKind } from './definitions/definition.ts'
 export { edgeSystems } from './edge-systems-table.ts'
 export {
   firstRecords,
+  planHandover,
   type NodeRecord,
   type ParentRecord,
   type UnitRecord,

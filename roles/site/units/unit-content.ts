@@ -11,7 +11,7 @@ import { lentKey } from './lent-guard.ts'
 import { isLeftUnread, resourceOfKey, type StoredObject } from './unit-share.ts'
 
 /** The prefix of all keys in a content, which is a snapshot of etcd. */
-const contentPrefix = '/skerry/site'
+export const contentPrefix = '/skerry/site'
 
 const { pageEntries, objectsMax } = siteBounds.units.content
 

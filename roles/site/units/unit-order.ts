@@ -13,7 +13,7 @@ export interface UnitSettings {
 }
 
 /** The way by which the other nodes of a unit join its control plane. */
-interface UnitJoin {
+export interface UnitJoin {
   readonly server: string
   readonly token: string
   readonly caHash: string
