@@ -65,10 +65,11 @@ export class Hall implements AsyncDisposable {
     assert.deepEqual([...before.difference(await this.#tasks())], [], 'containers that ran before')
   }
 
-  /** Rejects unless the database goes on from the last visit. */
+  /** Rejects unless the page comes, and the database goes on from the last visit. */
   async requireVisit(): Promise<void> {
-    this.#visits += 1
-    assert.equal(await this.#visit(), this.#visits)
+    const visits = await this.cluster.waitFor('the page', () => this.#visit())
+    assert.ok(visits > this.#visits, `the database counts ${visits} after ${this.#visits}`)
+    this.#visits = visits
   }
 
   async setLevel(autonomyLevel: string): Promise<void> {

@@ -12,7 +12,7 @@ import { machineBounds } from '../limits-table.ts'
 import { moveNode } from '../move-node.ts'
 import { ParentLink } from './parent-link.ts'
 import { readState, unitPaths, writeState, type UnitState } from './unit-state.ts'
-import { fillSite, sealSite } from './unit-store.ts'
+import { stepUnit } from './step-unit.ts'
 import { UnitSite, type UnitSiteOptions } from './unit-site.ts'
 
 const { calmMs, busyMs } = machineBounds.unit.lead
@@ -110,35 +110,15 @@ class LeadingNode {
     await this.#note({ unit, settings, record: first, node: firstNode })
   }
 
-  async #stepUnit({ parent, settings }: UnitOrder): Promise<void> {
-    const { record: unit } = this.#state
-    const step = planHandover.unit({ unit, parent })
-    const { dataDir } = this.#options
-    const { context, site } = this.#deps
-    const { signal } = context
-    switch (step.act) {
-      case 'none':
-        return
-      case 'note':
-        break
-      case 'fill': {
-        const path = unitPaths(dataDir).content(step.content)
-        await makeDirectoryDurably(unitPaths(dataDir).directory)
-        await this.#deps.parent.fetch(this.#state.node.follows, step.content, path)
-        await fillSite(dataDir, path, context, signal)
-        // It holds Secrets in plain text.
-        await rm(path, { force: true })
-        break
-      }
-      case 'seal': {
-        await site.stop()
-        const content = await sealSite(dataDir, context, signal)
-        const { generation } = step
-        await this.#note({ ...this.#state, record: { generation, phase: 'sealed', content } })
-        return
-      }
-    }
-    await this.#note({ ...this.#state, settings, record: step.record })
+  async #stepUnit(order: UnitOrder): Promise<void> {
+    const { parent, site, context } = this.#deps
+    const next = await stepUnit(this.#state, order, {
+      dataDir: this.#options.dataDir,
+      context,
+      fetch: (digest, path) => parent.fetch(this.#state.node.follows, digest, path),
+      stopSite: () => site.stop(),
+    })
+    if (next) await this.#note(next)
   }
 
   async #stepNode(order: UnitOrder | undefined): Promise<void> {

@@ -64,6 +64,7 @@ async function encryptSecrets(
     signal.throwIfAborted()
     await store.write({ key, value, expectRevision })
   }
+  if (entries.length === 0) return
   // The plain values are history now.
   await store.compact(await store.revision())
 }

@@ -243,7 +243,7 @@ export class HandoverActs implements UnitActs {
       }
       await this.#fence.put(unit, hold)
     } catch (error) {
-      await this.#fence.forget(unit)
+      await this.#fence.reload(unit)
       throw error
     }
     this.#context.log.info('Unit is fenced', { unit, nodes: nodes.join(', ') })

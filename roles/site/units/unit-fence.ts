@@ -98,8 +98,8 @@ export class UnitFence {
     await Promise.allSettled(this.#writes)
   }
 
-  /** Takes back what was raised and never put. */
-  async forget(unit: string): Promise<void> {
+  /** Goes back to what is durable: a hold that was raised may never have been put, or its writing failed. */
+  async reload(unit: string): Promise<void> {
     const { entry } = await this.store.get(recordPrefix + unit)
     const hold = entry && readHold(entry.value)
     if (entry && hold) this.#holds.set(unit, { hold, revision: entry.modRevision })
@@ -111,11 +111,17 @@ export class UnitFence {
   async put(unit: string, hold: UnitHold): Promise<void> {
     const expectRevision = this.#holds.get(unit)?.revision ?? 0
     const value = Buffer.from(JSON.stringify(hold))
-    const result = await this.store.write({ key: recordPrefix + unit, value, expectRevision })
-    if (!result.isApplied)
-      throw new Error(`Cannot write the record of unit ${unit}: it has changed`)
-    this.#holds.set(unit, { hold, revision: result.revision })
-    this.#index()
+    try {
+      const result = await this.store.write({ key: recordPrefix + unit, value, expectRevision })
+      if (!result.isApplied)
+        throw new Error(`Cannot write the record of unit ${unit}: it has changed`)
+      this.#holds.set(unit, { hold, revision: result.revision })
+      this.#index()
+    } catch (error) {
+      // A write that fails may be durable, and the next step follows from what is.
+      await this.reload(unit)
+      throw error
+    }
   }
 
   #index(): void {
