@@ -6,7 +6,7 @@ import type { KeptScope } from '@skerry/node-api'
 import type { NodeOptions } from '../../roles/node/node.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
-import { runRole } from '../../roles/runtime/role-context.ts'
+import { runRole, type RoleContext } from '../../roles/runtime/role-context.ts'
 import { collectKept, collectTaint, toLinkLocal, type TaintFlag } from '../flags/node-flags.ts'
 import {
   collect,
@@ -17,10 +17,11 @@ import {
   toPort,
   toServers,
 } from '../flags/option-values.ts'
+import { unitOf, withUnitOptions, type UnitFlags } from '../flags/unit-flags.ts'
 
 /** Adds the role that runs pods. */
 export function addNodeCommand(program: Command): void {
-  role(program.command('node'))
+  withUnitOptions(role(program.command('node')))
     .description('Run a node: containerd, pods, service network; a token joins it to a site')
     .option('--data-dir <path>', 'directory for its state', `${dataDirectoryDefault}/node`)
     .option(
@@ -81,9 +82,21 @@ export function addNodeCommand(program: Command): void {
       example('skerry node --server https://10.0.0.5:6443 --token-file token --ca-hash sha256:…'),
     )
     .action(async (options: NodeFlags) => {
-      const { runNode } = await import('../../roles/node/node.ts')
-      await runRole('node', options.logLevel, (context) => runNode(nodeOptionsOf(options), context))
+      const run = options.leadUnit === true ? await leading(options) : await plain()
+      await runRole('node', options.logLevel, (context) => run(nodeOptionsOf(options), context))
     })
+}
+
+type RunNode = (options: NodeOptions, context: RoleContext) => Promise<void>
+
+async function plain(): Promise<RunNode> {
+  const { runNode } = await import('../../roles/node/node.ts')
+  return runNode
+}
+
+async function leading(flags: UnitFlags): Promise<RunNode> {
+  const { runLeadingNode } = await import('../../roles/machine/unit/run-leading-node.ts')
+  return (options, context) => runLeadingNode(options, unitOf(flags), context)
 }
 
 function nodeOptionsOf(flags: NodeFlags): NodeOptions {
@@ -152,7 +165,8 @@ interface LocalApiFlags {
   localApiKeep: readonly KeptScope[]
 }
 
-interface NodeFlags extends JoiningFlags, NetworkFlags, RegistrationFlags, LocalApiFlags {
+interface NodeFlags
+  extends JoiningFlags, NetworkFlags, RegistrationFlags, LocalApiFlags, UnitFlags {
   dataDir: string
   runDir: string
   nodeName: string | undefined

@@ -19,7 +19,6 @@ import {
   withWayOptions,
   type AllowedDialsFlags,
   type AllowedServicesFlags,
-  type EdgeAppsFlags,
   type PolicyFlags,
 } from '../flags/agent-flags.ts'
 import {
@@ -40,6 +39,7 @@ import {
 import { collect, example, role, toPort } from '../flags/option-values.ts'
 import { packageDirectoriesOf, withPackages, type PackageFlags } from '../flags/package-flags.ts'
 import {
+  edgeAppsOf,
   frontProxyOf,
   servedEtcdOf,
   toEndpoint,
@@ -48,6 +48,7 @@ import {
   withServedEtcd,
   type FrontProxyFlags,
   type ServedEtcdFlags,
+  type SiteEdgeAppsFlags,
 } from '../flags/site-flags.ts'
 import { addMemberCommands } from './site-member-commands.ts'
 
@@ -149,7 +150,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     servedEtcd: servedEtcdOf(flags, dataDir),
     control: {
       controllers: { isDisabled: flags.disableControllerManager },
-      edgeApps: { systems: flags.edgeApps },
+      edgeApps: edgeAppsOf(flags),
       scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
     },
     aggregation: {
@@ -225,7 +226,7 @@ interface SiteFlags
     NetworkFlags,
     NodeRangeFlags,
     PartFlags,
-    EdgeAppsFlags,
+    SiteEdgeAppsFlags,
     OwnAgentFlags,
     FrontProxyFlags,
     AccessFlags,

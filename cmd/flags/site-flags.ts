@@ -6,12 +6,35 @@ import { parseEndpoint } from '../../roles/admin/control-plane-endpoint.ts'
 import type { FrontProxyOptions } from '../../roles/control-plane/front-proxy.ts'
 import { servedEtcdOptionNames } from '../../roles/etcd/option-names.ts'
 import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
-import { edgeAppsOption } from './agent-flags.ts'
+import type { EdgeAppsOptions } from '../../roles/site/parts/edge-apps.ts'
+import { edgeAppsOption, type EdgeAppsFlags } from './agent-flags.ts'
 import { toUrls } from './control-plane-flags.ts'
 import { collect } from './option-values.ts'
 
 export function withEdgeApps(command: Command): Command {
-  return command.addOption(edgeAppsOption().conflicts('disableControllerManager'))
+  return command
+    .addOption(edgeAppsOption().conflicts('disableControllerManager'))
+    .option(
+      '--hand-over-units',
+      "let a NodeUnit's autonomyLevel L4 give it a control plane of its own; needs --edge-apps superedge",
+    )
+}
+
+/** Throws ExpectedError for words that do not fit together. */
+export function edgeAppsOf({
+  edgeApps: systems,
+  handOverUnits,
+}: SiteEdgeAppsFlags): EdgeAppsOptions {
+  if (handOverUnits === true && systems?.includes('superedge') !== true) {
+    const text =
+      'Cannot start: --hand-over-units needs --edge-apps superedge, whose NodeUnits are the units'
+    throw new ExpectedError(text, exitCodes.usage)
+  }
+  return { systems, handsUnitsOver: handOverUnits }
+}
+
+export interface SiteEdgeAppsFlags extends EdgeAppsFlags {
+  handOverUnits: boolean | undefined
 }
 
 /** The words for an etcd that a site serves to others; it has nothing to do with the site's own state. */

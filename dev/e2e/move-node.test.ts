@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { CommandResult, TestHost } from '@skerry/testing'
+import type { CommandResult } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode, type JoinToken } from './cluster-on-hosts.ts'
 import { fetchPage, type Page } from './guestbook-page.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand, skerryEnv } from './role-process.ts'
+import { runningTasks } from './running-tasks.ts'
 
 const manifest = join(import.meta.dirname, '../..', 'examples', 'guestbook', 'guestbook.yaml')
 
@@ -109,11 +110,4 @@ async function startCopy(cluster: ClusterOnHosts): Promise<OtherSite> {
     return ready.stdout === 'ok' ? true : undefined
   })
   return other
-}
-
-async function runningTasks(host: TestHost): Promise<Set<string>> {
-  const socket = '/run/skerry/node/containerd/containerd.sock'
-  const { stdout } = await host.run(['ctr', '-a', socket, '-n', 'k8s.io', 'tasks', 'list'])
-  const rows = stdout.split('\n').map((line) => line.split(/\s+/))
-  return new Set(rows.flatMap(([id = '', , state]) => (state === 'RUNNING' ? [id] : [])))
 }

@@ -9,6 +9,7 @@ import type { DefinedKind } from './definitions/definition.ts'
 import { kubeedgeKinds } from './kubeedge/definitions-table.ts'
 import { edgeApplicationKind } from './kubeedge/edge-application-kind.ts'
 import { edgeGroupKind } from './kubeedge/edge-group.ts'
+import type { UnitActs } from './levels/unit-acts.ts'
 import { unitClusterController } from './levels/unit-cluster-controller.ts'
 import { nodeSetControllers } from './nodes/node-sets.ts'
 import { nodeSettingsController } from './nodes/node-settings-controller.ts'
@@ -27,8 +28,10 @@ export interface EdgeSystem {
   readonly kinds: readonly DefinedKind[]
   /** Calls `use` with each of its kinds of applications, whose types differ. */
   readonly apps: <R>(use: <T extends App>(kind: AppKind<T>) => R) => readonly R[]
-  /** Creates its controllers; each run has its own. */
-  readonly controllers: () => readonly (ControllerDefinition | BackgroundController)[]
+  /** Creates its controllers; each run has its own. With the acts, units can become clusters of their own. */
+  readonly controllers: (
+    acts?: UnitActs,
+  ) => readonly (ControllerDefinition | BackgroundController)[]
 }
 
 /** The systems, by the word that an option has for each. */
@@ -36,13 +39,13 @@ export const edgeSystems: Readonly<Record<string, EdgeSystem>> = Object.freeze({
   superedge: {
     kinds: superedgeKinds,
     apps: (use) => [use(deploymentGridKind), use(statefulSetGridKind), use(serviceGridKind)],
-    controllers: () => [
+    controllers: (acts) => [
       appController(deploymentGridKind),
       appController(statefulSetGridKind),
       appController(serviceGridKind),
       nodeSettingsController('nodeunit-settings-controller', nodeUnitSettings),
       nodeUnitController(),
-      unitClusterController,
+      unitClusterController(acts),
       nodeGroupController,
     ],
   },

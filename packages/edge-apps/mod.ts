@@ -13,3 +13,11 @@ export { explainApplication } from './explain/explain-application.ts'
 export { explainChild, type ChildExplanation } from './explain/explain-child.ts'
 export { definitionOf, type DefinedKind } from './definitions/definition.ts'
 export { edgeSystems } from './edge-systems-table.ts'
+export {
+  firstRecords,
+  planHandover,
+  type NodeRecord,
+  type ParentRecord,
+  type UnitRecord,
+} from './levels/handover.ts'
+export type { UnitActs } from './levels/unit-acts.ts'

@@ -2,6 +2,12 @@ import { runAll } from '@skerry/base'
 import { controllerTask, type ControllerDeps } from '@skerry/controller-runtime'
 import { installDefinitions } from './definitions/install-definitions.ts'
 import { edgeSystems } from './edge-systems-table.ts'
+import type { UnitActs } from './levels/unit-acts.ts'
+
+interface EdgeAppsDeps extends ControllerDeps {
+  /** If omitted, a unit stays with this cluster, and its status says so. */
+  readonly unitActs?: UnitActs | undefined
+}
 
 /**
  * Defines the kinds of these systems and runs their controllers until the signal aborts. Throws a RangeError for an
@@ -9,7 +15,7 @@ import { edgeSystems } from './edge-systems-table.ts'
  */
 export async function runEdgeApps(
   systems: readonly string[],
-  deps: ControllerDeps,
+  deps: EdgeAppsDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const chosen = [...new Set(systems)].map((name) => {
@@ -20,7 +26,7 @@ export async function runEdgeApps(
   const kinds = chosen.flatMap((system) => system.kinds)
   await installDefinitions(kinds, deps, signal)
   deps.log.info('Edge applications are served', { systems: systems.join(',') })
-  const controllers = chosen.flatMap((system) => system.controllers())
+  const controllers = chosen.flatMap((system) => system.controllers(deps.unitActs))
   await runAll(
     signal,
     controllers.map((each) => controllerTask(each, deps)),

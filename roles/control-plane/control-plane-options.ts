@@ -1,5 +1,6 @@
 import type { BackendDial, RequestTracing } from '@skerry/apiserver'
 import type { ClusterPki } from '@skerry/bootstrap'
+import type { Store } from '@skerry/store'
 import type { AccessOptions } from './access-options.ts'
 import type { FrontProxyOptions } from './front-proxy.ts'
 import type { ListeningOptions } from './listening-options.ts'
@@ -31,6 +32,8 @@ export interface ControlPlaneOptions {
    * plane's front proxy authority.
    */
   frontProxy?: FrontProxyOptions
+  /** Returns the store of the API server, which may refuse writes; the given one decrypts and encrypts. */
+  guard?: ((store: Store) => Promise<Store>) | undefined
 }
 
 export interface NodesOptions {

@@ -139,7 +139,8 @@ async function openControlPlane<Plane extends OpenPlane>(
     files.configuredUsers?.issuers() ?? []
   const presentPki = (): ClusterPki => renewal.current
   const base = { store, pki, presentPki, time, issuers, dial, context }
-  const deps = { store: files.store, isStale: (key: string) => files.store.isStale(key) }
+  const guarded = (await options.guard?.(files.store)) ?? files.store
+  const deps = { store: guarded, isStale: (key: string) => files.store.isStale(key) }
   const server = stack.use(
     await createApiServer(
       serverOptions(options, role, { base, renewal, frontProxies, files }),

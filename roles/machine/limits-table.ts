@@ -55,6 +55,26 @@ export const machineBounds = Object.freeze({
     /** The pods that a message names. */
     namedPodsMax: 5,
   }),
+  /** A node that leads a unit. */
+  unit: Object.freeze({
+    lead: Object.freeze({
+      /** The interval at which the parent is asked while nothing changes, and while something does. */
+      calmMs: 5_000,
+      busyMs: 500,
+    }),
+    parent: Object.freeze({
+      answerMs: 10_000,
+      /** A content comes over slow links, too. */
+      contentMs: 600_000,
+      /** The interval at which the node's own identity is read again. */
+      reopenMs: 3_600_000,
+      bodyBytesMax: 65_536,
+      contentBytesMax: 64 * 1024 * 1024,
+    }),
+    site: Object.freeze({
+      tokenTtlSeconds: 600,
+    }),
+  }),
   /** A short command that asks the site on this machine. */
   requestMsMax: 10_000,
   /** How often a change of a node is tried that others change at the same time. */

@@ -96,8 +96,15 @@ export interface NodeNetworkOptions {
   localApi?: NodeLocalApi | undefined
 }
 
-/** Runs one node until the signal aborts; its pods continue unless requested otherwise. */
-export async function runNode(options: NodeOptions, context: RoleContext): Promise<void> {
+/**
+ * Runs one node until the signal aborts; its pods continue unless requested otherwise. `onIdentity` is called when the node has
+ * taken an identity that was prepared for it, or has refused it.
+ */
+export async function runNode(
+  options: NodeOptions,
+  context: RoleContext,
+  onIdentity?: () => void,
+): Promise<void> {
   await openDataDirectory(options.dataDir)
   const nodeIp = options.nodeIp ?? hostAddresses()[0] ?? '127.0.0.1'
   await mkdir(options.runDir, { recursive: true, mode: 0o711 })
@@ -108,6 +115,7 @@ export async function runNode(options: NodeOptions, context: RoleContext): Promi
   const prepare = (): Promise<void> => prepareRuntime(options, { runtime, socket }, context)
   await prepare()
   await takeNextIdentity(options, context)
+  onIdentity?.()
   const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
   const parts: NodeParts = { options, nodeIp, cluster, runtime, identity, held: {} }

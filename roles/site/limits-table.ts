@@ -104,4 +104,29 @@ export const siteBounds = Object.freeze({
     reconcileMs: 10_000,
     retry: Object.freeze({ initialMs: 500, maxMs: 5_000 }),
   }),
+  /** The bounds of units that are handed over; times are in milliseconds. */
+  units: Object.freeze({
+    fence: Object.freeze({
+      unitsMax: 1_000,
+      /** The objects that go with one unit; its record names each. */
+      movedMax: 5_000,
+      /** How often what belongs to a unit is read again because somebody has just added to it. */
+      readsMax: 10,
+    }),
+    content: Object.freeze({
+      pageEntries: 500,
+      /** The objects of a cluster that are read to find those of a unit. */
+      objectsMax: 50_000,
+      bytesMax: 64 * 1024 * 1024,
+    }),
+    acts: Object.freeze({
+      /** A node that was not heard for this long is not one that would run a control plane. */
+      heardMs: 60_000,
+      nodesMax: 10_000,
+      namedMax: 10,
+    }),
+    route: Object.freeze({
+      statementBytesMax: 4_096,
+    }),
+  }),
 })

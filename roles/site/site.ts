@@ -37,7 +37,9 @@ import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
 import { siteUser, userAgent } from './parts/site-user.ts'
+import type { Units } from './parts/units.ts'
 import type { OpenSite, SitePart } from './contract/site-part.ts'
+import { guardLent } from './units/lent-guard.ts'
 
 interface SiteListening extends ListeningOptions {
   /** The IPv4 address at which nodes and pods reach it. If omitted, its first address. */
@@ -85,7 +87,10 @@ interface AggregationOptions {
 }
 
 /** Lists everything that a site is, by subject. */
-function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readonly SitePart[] {
+function siteParts(
+  options: SiteOptions,
+  { etcd, units }: { readonly etcd: EmbeddedEtcd | undefined; readonly units: Units | undefined },
+): readonly SitePart[] {
   const { dataDir, name, agent } = options
   const { controllers: controlling = {}, scheduler: scheduling = {} } = options.control ?? {}
   const archiveDirectory = join(dataDir, 'programs')
@@ -104,7 +109,8 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     scheduler(scheduling),
-    edgeApps(options.control?.edgeApps ?? {}),
+    edgeApps(options.control?.edgeApps ?? {}, units),
+    ...(units ? [units.part] : []),
     offlineWrites(),
     hubAgent(agent && { ...agent, dataDir, name }, isShared),
     program({ ...options.machines, archiveDirectory, ownPackages, role: 'site' }),
@@ -135,13 +141,18 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   await openDataDirectory(given.dataDir)
   await using etcd = await embeddedEtcd(given, context)
   const options = etcd ? { ...given, store: { ...given.store, etcd: etcd.flags } } : given
-  const parts = siteParts(options, etcd)
+  const units = await openUnits(options)
+  const parts = siteParts(options, { etcd, units })
   const role = { parts, open: (plane: OpenPlane): OpenSite => openSite({ ...plane, context }) }
   using serving = linkedSignal(context.signal)
   using _end = { [Symbol.dispose]: () => serving.abort(new Error('The site has stopped')) }
   const scope = { ...context, signal: serving.signal }
   await using served = await servedEtcd(options, scope)
-  await using plane = await startControlPlane(planeOptions(options, context), role, scope)
+  await using plane = await startControlPlane(
+    { ...planeOptions(options, context), guard: guardOf(options, units) },
+    role,
+    scope,
+  )
   // From here on the server runs until its users have ended: a leader releases its lease.
   serving[Symbol.dispose]()
   const tasks = await tasksOf(plane.parts, plane.opened)
@@ -154,6 +165,35 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   reportReady()
   context.log.info('Site serves', { address, version })
   await runAll(context.signal, [plane.upkeep, ...tasks, ...(served?.tasks ?? [])])
+}
+
+/** The state of several masters is in etcd; such a site neither hands units over nor is one. */
+function guardOf(
+  { store = {} }: SiteOptions,
+  units: Units | undefined,
+): ControlPlaneOptions['guard'] {
+  if (isInEtcd(store)) return undefined
+  return async (opened) => {
+    const own = await guardLent(opened)
+    return units ? units.fence.guard(own) : own
+  }
+}
+
+/** Imported only by a site that hands units over. */
+async function openUnits({
+  dataDir,
+  network,
+  store = {},
+  control,
+}: SiteOptions): Promise<Units | undefined> {
+  if (control?.edgeApps?.handsUnitsOver !== true) return undefined
+  const [{ units }, { UnitFence }] = await Promise.all([
+    import('./parts/units.ts'),
+    import('./units/unit-fence.ts'),
+  ])
+  const { clusterCidr, serviceCidr, clusterDomain, nodeCidrMaskSize = 24 } = network
+  const settings = { clusterCidr, serviceCidr, clusterDomain, nodeCidrMaskSize }
+  return units({ dataDir, isShared: isInEtcd(store), settings }, new UnitFence())
 }
 
 /** Imported only by a site that serves one. */

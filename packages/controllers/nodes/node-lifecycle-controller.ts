@@ -14,6 +14,7 @@ import {
   type NoExecute,
 } from './node-health.ts'
 import { nodeHealthDefaults } from '../limits-table.ts'
+import { isHandedOver } from './handed-over.ts'
 
 const byNode = 'node-lifecycle-by-node'
 
@@ -37,7 +38,8 @@ export const nodeLifecycleController: BackgroundController = {
       // All nodes are judged before any is tainted: if all fell silent, this process is the one
       // that is cut off.
       const judged: Node[] = []
-      for (const node of nodes.list()) judged.push(await judgeNode(node, heartbeats, deps, signal))
+      const own = nodes.list().filter((node) => !isHandedOver(node))
+      for (const node of own) judged.push(await judgeNode(node, heartbeats, deps, signal))
       const evictions = planEvictions(judged)
       for (const node of judged) await checkNode({ node, evictions, pace }, deps, signal)
       const known = new Set(judged.map(({ metadata }) => metadata.name ?? ''))

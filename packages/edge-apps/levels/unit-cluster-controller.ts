@@ -9,27 +9,30 @@ import {
 import { isReady } from '../groups/label-groups.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
 import { isMember, nodeUnits, type NodeUnit, type UnitClusterStatus } from '../superedge/unit.ts'
-import { firstRecords, planHandover } from './handover.ts'
+import { firstRecords, planHandover, type ParentStep } from './handover.ts'
 import { readUnit } from './read-unit.ts'
+import type { UnitActs } from './unit-acts.ts'
 import { faultsOfNodes, faultsOfPods, type UnitFault } from './unit-faults.ts'
 
 const { nodeDelayMs } = edgeAppsBounds.appController
 const { podsMax } = edgeAppsBounds.readUnit
-const { lookAgainMs, faultsMax } = edgeAppsBounds.unitClusterController
+const { lookAgainMs, stepMs, faultsMax } = edgeAppsBounds.unitClusterController
 
 /**
- * Reports what keeps a unit from being a cluster of its own. It changes nothing but the unit's status: a unit is handed over
- * as a whole or not at all, and the acts that follow the fence are not there.
+ * Hands a unit over to a control plane of its own, or takes it back, and reports how far it is. A unit is handed over as a
+ * whole or not at all; without the acts it reports what keeps the unit at L3, and changes nothing else.
  */
-export const unitClusterController: ControllerDefinition = {
-  name: 'unit-cluster-controller',
-  watches: [
-    watch(nodeUnits, { keysOf: unitsOfUnit }),
-    watch(resources.nodes, { keysOf: unitsOfNode, delayMs: nodeDelayMs }),
-  ],
-  // Each look reads many objects.
-  workers: 1,
-  reconcile,
+export function unitClusterController(acts?: UnitActs): ControllerDefinition {
+  return {
+    name: 'unit-cluster-controller',
+    watches: [
+      watch(nodeUnits, { keysOf: unitsOfUnit }),
+      watch(resources.nodes, { keysOf: unitsOfNode, delayMs: nodeDelayMs }),
+    ],
+    // Each look reads many objects.
+    workers: 1,
+    reconcile: (name, context, signal) => reconcile({ name, acts }, context, signal),
+  }
 }
 
 /** Two units may claim one node, so that each of them is looked at again. */
@@ -57,23 +60,107 @@ function wanting(context: ControllerContext): NodeUnit[] {
     .filter(({ spec }) => (spec?.autonomyLevel ?? 'L3') !== 'L3')
 }
 
+interface Looked {
+  readonly unit: NodeUnit
+  readonly members: readonly Node[]
+  readonly nodes: readonly Node[]
+}
+
 async function reconcile(
-  name: string,
+  { name, acts }: { readonly name: string; readonly acts: UnitActs | undefined },
   context: ControllerContext,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
   const unit = context.informer(nodeUnits).get({ name })
   if (!unit) return
   const wanted = (unit.spec?.autonomyLevel ?? 'L3') === 'L3' ? 'parent' : 'unit'
-  const step = planHandover.parent({ wanted, parent: firstRecords.parent })
-  if (step.act === 'none') return report(unit, undefined, context, signal)
+  const parent = acts?.recordOf(name) ?? firstRecords.parent
+  const step = planHandover.parent({ wanted, parent, unit: acts?.heardOf(name) })
+  if (parent.phase === 'own' && step.act === 'none') return report(unit, undefined, context, signal)
   const nodes = context.informer(resources.nodes).list()
-  const members = nodes.filter((node) => isMember(unit, node))
-  const found = await faultsOf(unit, { members, nodes }, context, signal)
-  const faults: readonly UnitFault[] = found.length > 0 ? found : [notSupported]
-  await report(unit, failed(faults, members), context, signal)
-  return { requeueAfterMs: lookAgainMs }
+  const looked = { unit, nodes, members: nodes.filter((node) => isMember(unit, node)) }
+  if (parent.phase === 'own') {
+    const faults = await whyNot(looked, acts, context, signal)
+    if (faults.length > 0) {
+      await report(unit, failed(faults, looked.members), context, signal)
+      return { requeueAfterMs: lookAgainMs }
+    }
+  }
+  if (acts === undefined) return
+  const isDone = await carryOut(step, looked, acts, signal)
+  const progress = progressOf(looked, step, acts)
+  await report(unit, progress, context, signal)
+  return { requeueAfterMs: isDone || progress?.phase !== 'Running' ? stepMs : lookAgainMs }
 }
+
+/** Returns what keeps a unit from being handed over; nothing if it can be. */
+async function whyNot(
+  { unit, members, nodes }: Looked,
+  acts: UnitActs | undefined,
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<readonly UnitFault[]> {
+  const found = await faultsOf(unit, { members, nodes }, context, signal)
+  if (found.length > 0) return found
+  if (acts === undefined) return [notSupported]
+  const { autonomyLevel } = unit.spec ?? {}
+  if (autonomyLevel !== 'L4') {
+    const message = `nothing stands in the way, but this version gives a unit one server; set autonomyLevel to L4`
+    return [{ reason: 'NotSupported', message }]
+  }
+  const names = members.map(({ metadata }) => metadata.name ?? '')
+  return acts.faultsOf(names).map((message) => ({ reason: 'NotSupported', message }))
+}
+
+/** Resolves to true if something was done, so that the next step follows. */
+async function carryOut(
+  step: ParentStep,
+  { unit, members }: Looked,
+  acts: UnitActs,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const name = nameOf(unit)
+  const nodes = members.map(({ metadata }) => metadata.name ?? '')
+  switch (step.act) {
+    case 'none':
+      return false
+    case 'note':
+      await acts.note(name, { record: step.record, nodes }, signal)
+      return true
+    case 'pack':
+      await acts.pack(name, signal)
+      return true
+    case 'take':
+      return acts.take(name, step, signal)
+    default:
+      return step satisfies never
+  }
+}
+
+/** Says how far a unit is; undefined if the parent has it. */
+function progressOf(
+  { unit, members }: Looked,
+  step: ParentStep,
+  acts: UnitActs,
+): UnitClusterStatus | undefined {
+  const { phase, generation } = acts.recordOf(nameOf(unit))
+  if (phase === 'own') return undefined
+  const heard = acts.heardOf(nameOf(unit))
+  const isOpen = phase === 'released' && heard?.phase === 'open' && heard.generation === generation
+  const waitsFor = step.act === 'none' && !isOpen ? step.waitsFor : undefined
+  const message = isOpen
+    ? 'its own control plane acts'
+    : `waits until ${waitsFor ?? 'its next step'}`
+  return {
+    phase: isOpen ? 'Running' : phase === 'recalled' ? 'Terminating' : 'Initializing',
+    conditions: [
+      { type: 'Init', status: isOpen ? 'True' : 'Unknown', reason: reasons[phase], message },
+    ],
+    resource: { capacity: total(members, 'capacity'), allocatable: total(members, 'allocatable') },
+  }
+}
+
+const reasons = Object.freeze({ fenced: 'Fenced', released: 'Released', recalled: 'Recalled' })
 
 const notSupported: UnitFault = {
   reason: 'NotSupported',

@@ -2,26 +2,33 @@ import { asError } from '@skerry/base'
 import { resources } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
 import type { SitePart } from '../contract/site-part.ts'
+import type { Units } from './units.ts'
 
 export interface EdgeAppsOptions {
   /** The systems whose kinds are served. If omitted, none. */
   systems?: readonly string[] | undefined
+  /** True: units may become clusters of their own. Default: false. */
+  handsUnitsOver?: boolean | undefined
 }
 
 /** Marks the definitions that edge applications have made. */
 const definedHere = 'edge.skerry.io/edge-apps=true'
 
 /** Serves the kinds of other systems for applications in groups of nodes. Their code is imported only if they are asked for. */
-export function edgeApps({ systems = [] }: EdgeAppsOptions): SitePart {
-  const controller: BackgroundController = {
-    name: 'edge-apps',
-    run: async (deps, signal) => {
-      if (systems.length === 0) return takeAway(deps, signal)
-      const { runEdgeApps } = await import('@skerry/edge-apps')
-      await runEdgeApps(systems, deps, signal)
+export function edgeApps({ systems = [] }: EdgeAppsOptions, units: Units | undefined): SitePart {
+  return {
+    controllers: ({ context }) => {
+      const controller: BackgroundController = {
+        name: 'edge-apps',
+        run: async (deps, signal) => {
+          if (systems.length === 0) return takeAway(deps, signal)
+          const { runEdgeApps } = await import('@skerry/edge-apps')
+          await runEdgeApps(systems, { ...deps, unitActs: units?.acts(context) }, signal)
+        },
+      }
+      return [controller]
     },
   }
-  return { controllers: () => [controller] }
 }
 
 /** Takes away what an earlier start with the option has defined. */

@@ -1,0 +1,29 @@
+/**
+ * Plays the life of a unit of two nodes that becomes a cluster of its own and comes back, under a running database whose rows are
+ * counted. Development only:
+ *   node dev/hack/unit-cluster.ts [quiet] [cuts] [minds] [dead]
+ * The stories are one without faults, with a hub that shows the unit; one with killed processes at each step; one of changed
+ * minds; and one of a node that is dead meanwhile. Needs root and the packages of end-to-end tests.
+ */
+import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { whyNot } from '../e2e/prerequisites.ts'
+import { Hall } from './unit-cluster/hall.ts'
+import { unitStories } from './unit-cluster/unit-stories.ts'
+
+const asked = process.argv.slice(2)
+const unknown = asked.find((name) => !(name in unitStories))
+if (unknown !== undefined) {
+  const text = `Cannot play ${unknown}: there are ${Object.keys(unitStories).join(', ')}`
+  throw new ExpectedError(text, exitCodes.usage)
+}
+const why = await whyNot()
+if (why !== false) {
+  throw new ExpectedError(`Cannot play the unit: ${why}`, exitCodes.missingDependency)
+}
+await using hall = await Hall.start()
+for (const [name, play] of Object.entries(unitStories)) {
+  if (asked.length > 0 && !asked.includes(name)) continue
+  const startMs = systemClock.monotonicMs()
+  await hall.requireCounting(() => play(hall))
+  console.log(`${name}: ${Math.round((systemClock.monotonicMs() - startMs) / 1_000)} s`)
+}

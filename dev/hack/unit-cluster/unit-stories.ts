@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import type { RoleProcess } from '../../e2e/role-process.ts'
+import type { Hall } from './hall.ts'
+
+/** Each story begins and ends with a unit that its parent has. */
+export const unitStories: Readonly<Record<string, (hall: Hall) => Promise<void>>> = {
+  quiet: playQuiet,
+  cuts: playCuts,
+  minds: playMinds,
+  dead: playDead,
+}
+
+const rollout = ['rollout', 'status', '-n', 'guestbook', 'deployment/web', '--timeout=90s']
+
+function scaled(replicas: number): string[] {
+  return ['scale', '-n', 'guestbook', 'deployment/web', `--replicas=${replicas}`]
+}
+
+async function playQuiet(hall: Hall): Promise<void> {
+  await goAway(hall)
+  const refused = await hall.cluster.tryKubectl(scaled(5))
+  assert.match(refused.stderr, /unit hall has it as a cluster of its own; change it there/)
+  await hall.until('the hub to show the unit', async () => {
+    const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+    return (await hall.atHub('get', 'cluster', 'hall', '-o', path)) === 'True'
+  })
+  await hall.atUnit(...scaled(4))
+  await hall.atUnit(...rollout)
+  await hall.requireVisit()
+  await comeBack(hall)
+  await hall.cluster.kubectl(...scaled(6))
+  await hall.cluster.kubectl(...rollout)
+}
+
+/** Kills each process while the unit is on its way, in both directions. */
+async function playCuts(hall: Hall): Promise<void> {
+  const { cluster, server, follower } = hall
+  await hall.setLevel('L4')
+  await hall.untilPhase('Initializing', 'Running')
+  for (const role of [server.role, cluster.site, follower.role]) await restart(role)
+  await hall.untilPhase('Running')
+  await hall.untilNodes('unit')
+  await restart(server.role)
+  await hall.until('the unit to serve again', async () => {
+    return (await hall.atUnit('get', '--raw', '/readyz')) === 'ok'
+  })
+  await hall.setLevel('L3')
+  await hall.untilPhase('Terminating', '')
+  for (const role of [server.role, cluster.site, follower.role]) await restart(role)
+  await comeBack(hall)
+}
+
+/** Changes the level again before the unit has got there. */
+async function playMinds(hall: Hall): Promise<void> {
+  await hall.setLevel('L4')
+  await hall.untilPhase('Initializing', 'Running')
+  await hall.setLevel('L3')
+  await hall.setLevel('L4')
+  await hall.untilPhase('Running')
+  await hall.untilNodes('unit')
+  await hall.setLevel('L3')
+  await hall.untilPhase('Terminating', '')
+  await goAway(hall)
+  await comeBack(hall)
+}
+
+/** A node is dead from the beginning of the change to its end. */
+async function playDead(hall: Hall): Promise<void> {
+  const { follower } = hall
+  await hall.setLevel('L4')
+  await hall.untilPhase('Initializing', 'Running')
+  await follower.role.kill()
+  await hall.untilPhase('Running')
+  await hall.requireVisit()
+  await follower.role.start()
+  await hall.untilNodes('unit')
+  await follower.role.kill()
+  await hall.setLevel('L3')
+  await hall.untilPhase('')
+  await follower.role.start()
+  await hall.untilNodes('parent')
+}
+
+async function restart(role: RoleProcess): Promise<void> {
+  await role.kill()
+  await role.start()
+}
+
+async function goAway(hall: Hall): Promise<void> {
+  await hall.setLevel('L4')
+  await hall.untilPhase('Running')
+  await hall.untilNodes('unit')
+}
+
+async function comeBack(hall: Hall): Promise<void> {
+  await hall.setLevel('L3')
+  await hall.untilPhase('')
+  await hall.untilNodes('parent')
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createEncryptedStore, readEncryptionConfig, type EncryptedStore } from '@skerry/apiserver'
+import { syncDirectory } from '@skerry/base'
+import { openSqliteStore } from '@skerry/store'
+import { ownKeysPath } from '../../control-plane/access-files.ts'
+import { encryptionConfigOf } from '../../control-plane/encryption-keys.ts'
+import { writeFileDurably } from '../../runtime/data-directory.ts'
+import { exists } from '../../runtime/files.ts'
+import type { RoleContext } from '../../runtime/role-context.ts'
+import { contentPrefix, readObjects, writeContent } from '../../site/units/unit-content.ts'
+import { importSite } from '../../store/import-store.ts'
+import { unitPaths } from './unit-state.ts'
+
+type Context = Pick<RoleContext, 'clock' | 'random' | 'log' | 'metrics'>
+
+/**
+ * Makes the store of the unit's site of a content, with a key of its own for Secrets. A store that is there is put aside, and
+ * the authority stays.
+ */
+export async function fillSite(
+  dataDir: string,
+  file: string,
+  context: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  const { site } = unitPaths(dataDir)
+  const options = { file, dataDir: site, prefix: contentPrefix }
+  const { replacedPath } = await importSite(options, { log: context.log, signal })
+  if (replacedPath !== undefined) context.log.info('Store was put aside', { path: replacedPath })
+  const keys = ownKeysPath(site)
+  if (!(await exists(keys))) {
+    await mkdir(dirname(keys), { recursive: true, mode: 0o700 })
+    const key = { name: 'key1', secret: randomBytes(32).toString('base64') }
+    await writeFileDurably(keys, encryptionConfigOf([key]))
+  }
+  await encryptSecrets(site, context, signal)
+}
+
+/** Writes everything in the store of the stopped site into a content file, and resolves with its digest. */
+export async function sealSite(
+  dataDir: string,
+  context: Context,
+  signal: AbortSignal,
+): Promise<string> {
+  const { site, directory, content } = unitPaths(dataDir)
+  await using store = await openSite(site, context, signal)
+  const part = join(directory, 'sealing')
+  const digest = await writeContent(part, { objects: await readObjects(store, signal) }, signal)
+  await rename(part, content(digest))
+  await syncDirectory(directory)
+  return digest
+}
+
+async function encryptSecrets(
+  siteDirectory: string,
+  context: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  await using store = await openSite(siteDirectory, context, signal)
+  const { entries } = await store.list({ prefix: '/registry/core/secrets/' })
+  for (const { key, value, modRevision: expectRevision } of entries) {
+    signal.throwIfAborted()
+    await store.write({ key, value, expectRevision })
+  }
+  if (entries.length === 0) return
+  // The plain values are history now.
+  await store.compact(await store.revision())
+}
+
+async function openSite(
+  directory: string,
+  context: Context,
+  signal: AbortSignal,
+): Promise<EncryptedStore> {
+  const { clock, log } = context
+  const text = await readFile(ownKeysPath(directory), 'utf8')
+  const plan = await readEncryptionConfig(text, context)
+  const path = join(directory, 'store.db')
+  return createEncryptedStore(await openSqliteStore(path, {}, { clock, log }, signal), plan)
+}

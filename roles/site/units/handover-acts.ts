@@ -1,0 +1,295 @@
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  ExpectedError,
+  exitCodes,
+  makeDirectoryDurably,
+  RecentMap,
+  syncDirectory,
+} from '@skerry/base'
+import { equalJson } from '@skerry/api'
+import { firstRecords, type ParentRecord, type UnitActs, type UnitRecord } from '@skerry/edge-apps'
+import { exists } from '../../runtime/files.ts'
+import type { RoleContext } from '../../runtime/role-context.ts'
+import { siteBounds } from '../limits-table.ts'
+import { keptKeys } from './lent-guard.ts'
+import { planTake } from './take-plan.ts'
+import {
+  digestOf,
+  readContent,
+  readObjects,
+  writeContent,
+  type ReadObject,
+} from './unit-content.ts'
+import type { UnitFence, UnitHold } from './unit-fence.ts'
+import type { UnitOrder, UnitStatement } from './unit-order.ts'
+import {
+  copyOf,
+  namespacesOf,
+  shareOf,
+  withMark,
+  withoutMark,
+  type UnitShare,
+} from './unit-share.ts'
+
+const { movedMax, readsMax } = siteBounds.units.fence
+const { heardMs, nodesMax, namedMax } = siteBounds.units.acts
+
+export interface HandoverOptions {
+  /** The directory of contents on their way. */
+  readonly directory: string
+  /** True if other masters write to the same store. */
+  readonly isShared: boolean
+}
+
+type Context = Pick<RoleContext, 'clock' | 'log'>
+
+/** Hands units of this site over. Everything that must outlive it is in the store and in files named by their digest. */
+export class HandoverActs implements UnitActs {
+  readonly #fence: UnitFence
+  readonly #options: HandoverOptions
+  readonly #context: Context
+  /** The last statement of each node, and its time by the monotonic clock. */
+  readonly #asked = new RecentMap<string, { atMs: number; statement: UnitStatement }>(nodesMax)
+
+  constructor(fence: UnitFence, options: HandoverOptions, context: Context) {
+    this.#fence = fence
+    this.#options = options
+    this.#context = context
+  }
+
+  recordOf(unit: string): ParentRecord {
+    return this.#fence.holdOf(unit)?.parent ?? firstRecords.parent
+  }
+
+  heardOf(unit: string): UnitRecord | undefined {
+    return this.#statementOf(unit)?.record
+  }
+
+  /** Takes a node's statement, and returns the unit that it belongs to, if one was handed over. */
+  hear(node: string, statement: UnitStatement): string | undefined {
+    this.#asked.set(node, { atMs: this.#context.clock.monotonicMs(), statement })
+    return this.unitOf(node)
+  }
+
+  /** Returns the parent's order for a node. */
+  async orderFor(node: string): Promise<Omit<UnitOrder, 'settings'>> {
+    const unit = this.unitOf(node)
+    const held = unit === undefined ? undefined : this.#fence.holdOf(unit)
+    if (unit === undefined || held === undefined) return { parent: firstRecords.parent }
+    const { parent, server, nodes } = held
+    const said = this.#statementOf(unit)
+    if (node !== server) {
+      const { record: heard, join } = said ?? {}
+      const isReleased = parent.phase === 'released' && heard?.phase === 'open'
+      return { unit, parent, heard, ...(isReleased ? { join } : {}) }
+    }
+    await this.#dropOpened(held, said?.record)
+    const follows = (each: string): boolean =>
+      this.#asked.get(each)?.statement.node.follows === 'unit'
+    return {
+      unit,
+      parent,
+      isServer: true,
+      wants: await this.missingContent(unit),
+      needsJoin: nodes.some((each) => each !== server && !follows(each)),
+    }
+  }
+
+  /** Only the server of a unit speaks for it. */
+  #statementOf(unit: string): UnitStatement | undefined {
+    return this.#asked.get(this.#fence.holdOf(unit)?.server ?? '')?.statement
+  }
+
+  unitOf(node: string): string | undefined {
+    return this.#fence.unitOfNode(node)
+  }
+
+  /** Returns the node that runs the control plane of a node's unit. */
+  serverOf(node: string): string | undefined {
+    return this.#fence.holdOf(this.unitOf(node) ?? '')?.server
+  }
+
+  faultsOf(nodes: readonly string[]): string[] {
+    if (this.#options.isShared) {
+      return ['this site has several masters, and only one that writes alone hands a unit over']
+    }
+    const nowMs = this.#context.clock.monotonicMs()
+    const silent = nodes.filter(
+      (node) => nowMs - (this.#asked.get(node)?.atMs ?? -Infinity) > heardMs,
+    )
+    if (silent.length === 0) return []
+    const named = silent.slice(0, namedMax).join(', ')
+    const more = silent.length > namedMax ? ` and ${silent.length - namedMax} more` : ''
+    return [
+      `nodes do not ask about their unit: ${named}${more}; start "skerry node" there with --lead-unit`,
+    ]
+  }
+
+  async note(
+    unit: string,
+    { record, nodes }: { readonly record: ParentRecord; readonly nodes: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const held = this.#fence.holdOf(unit)
+    if (record.phase === 'fenced') return this.#raise(unit, record, nodes, signal)
+    if (held === undefined)
+      throw new Error(`Cannot write ${record.phase}: unit ${unit} is not fenced`)
+    if (record.phase === 'own') {
+      await this.#mark(unit, held, false)
+      await this.#fence.put(unit, fallen(record, held))
+      return this.#forgetContents(held)
+    }
+    await this.#fence.put(unit, { ...held, parent: record })
+    this.#context.log.info('Unit changes sides', { unit, phase: record.phase })
+  }
+
+  async pack(unit: string, signal: AbortSignal): Promise<void> {
+    const held = this.#fence.holdOf(unit)
+    if (held === undefined) throw new Error(`Cannot pack unit ${unit}: it is not fenced`)
+    // The scheduler looks elsewhere from now on.
+    await this.#mark(unit, held, true)
+    const objects = await readObjects(this.#fence.store, signal)
+    const { moved, lent } = shareOf(objects, new Set(held.nodes))
+    const uids = new Set([...moved, ...lent].map(({ object }) => object.metadata.uid ?? ''))
+    const read = new Map(objects.map((each) => [each.key, each]))
+    const packed = [...moved, ...lent].flatMap((each): ReadObject[] => {
+      const found = read.get(each.key)
+      return found ? [{ ...found, object: copyOf(each, uids) }] : []
+    })
+    await makeDirectoryDurably(this.#options.directory)
+    const part = join(this.#options.directory, `${unit}.packing`)
+    const content = await writeContent(part, { objects: packed, lent: keptKeys(lent) }, signal)
+    await rename(part, this.contentPath(content))
+    await syncDirectory(this.#options.directory)
+    await this.#fence.put(unit, { ...held, parent: { ...held.parent, content } })
+    this.#context.log.info('Unit is packed', { unit, objects: packed.length })
+  }
+
+  async take(
+    unit: string,
+    { content, record }: { readonly content: string; readonly record: ParentRecord },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const held = this.#fence.holdOf(unit)
+    if (held === undefined) throw new Error(`Cannot take unit ${unit}: it is not fenced`)
+    const path = this.contentPath(content)
+    if (!(await exists(path))) return false
+    if ((await digestOf(path, signal)) !== content) {
+      await rm(path, { force: true })
+      return false
+    }
+    const here = await readObjects(this.#fence.store, signal)
+    const plan = planTake(await readContent(path, signal), here, held)
+    for (const { key, object, isNew } of plan.puts) {
+      signal.throwIfAborted()
+      const value = Buffer.from(JSON.stringify(object))
+      await this.#fence.store.write({ key, value, ...(isNew ? { expectRevision: 0 } : {}) })
+    }
+    for (const key of plan.deletes) await this.#fence.store.write({ key })
+    if (plan.left.length > 0) {
+      this.#context.log.error('Objects of a unit stay in its content', {
+        unit,
+        path,
+        objects: plan.left.slice(0, namedMax).join(', '),
+        count: plan.left.length,
+      })
+    }
+    await this.#fence.put(unit, fallen(record, held))
+    this.#context.log.info('Unit is back', { unit, objects: plan.puts.length })
+    if (plan.left.length === 0)
+      await this.#forgetContents({ ...held, parent: { ...record, content } })
+    return true
+  }
+
+  contentPath(digest: string): string {
+    return join(this.#options.directory, `${digest}.db`)
+  }
+
+  /** Returns the sealed content that has not come yet. */
+  async missingContent(unit: string): Promise<string | undefined> {
+    const { phase, generation } = this.recordOf(unit)
+    const heard = this.heardOf(unit)
+    if (phase !== 'recalled' || heard?.phase !== 'sealed' || heard.generation !== generation) {
+      return undefined
+    }
+    const { content } = heard
+    return content !== undefined && !(await exists(this.contentPath(content))) ? content : undefined
+  }
+
+  /** Removes a content with which the unit has begun. */
+  async #dropOpened(held: UnitHold, heard: UnitRecord | undefined): Promise<void> {
+    const { phase, generation } = held.parent
+    const isOpen = heard?.phase === 'open' && heard.generation === generation
+    if (phase === 'released' && isOpen) await this.#forgetContents(held)
+  }
+
+  /** Raises the fence until nothing was added while it rose, and writes it then. */
+  async #raise(
+    unit: string,
+    record: ParentRecord,
+    nodes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      let hold = holdOf(record, nodes, await this.#read(nodes, signal))
+      for (let reads = 1; ; reads += 1) {
+        await this.#fence.raise(unit, hold)
+        const again = holdOf(record, nodes, await this.#read(nodes, signal))
+        if (equalJson(again.keys, hold.keys)) break
+        if (reads >= readsMax)
+          throw new Error(`Cannot fence unit ${unit}: its objects keep changing`)
+        hold = again
+      }
+      await this.#fence.put(unit, hold)
+    } catch (error) {
+      await this.#fence.reload(unit)
+      throw error
+    }
+    this.#context.log.info('Unit is fenced', { unit, nodes: nodes.join(', ') })
+  }
+
+  async #read(nodes: readonly string[], signal: AbortSignal): Promise<UnitShare> {
+    const share = shareOf(await readObjects(this.#fence.store, signal), new Set(nodes))
+    if (share.moved.length <= movedMax) return share
+    const text = `Cannot hand a unit over: it has more than ${movedMax} objects; make it smaller`
+    throw new ExpectedError(text, exitCodes.failure)
+  }
+
+  async #mark(unit: string, { nodes }: UnitHold, isMarked: boolean): Promise<void> {
+    const { store } = this.#fence
+    for (const node of nodes) {
+      const { entry } = await store.get(`/registry/core/nodes/${node}`)
+      if (!entry) continue
+      const object = JSON.parse(Buffer.from(entry.value).toString())
+      const next = isMarked ? withMark(object, unit) : withoutMark(object)
+      if (equalJson(object, next)) continue
+      const value = Buffer.from(JSON.stringify(next))
+      const write = { key: entry.key, value, expectRevision: entry.modRevision }
+      const { isApplied } = await store.write(write)
+      if (!isApplied) throw new Error(`Cannot mark node ${node}: it has changed`)
+    }
+  }
+
+  /** A content holds Secrets in plain text, so that it goes as soon as nobody needs it. */
+  async #forgetContents({ parent: { content } }: UnitHold): Promise<void> {
+    if (content !== undefined) await rm(this.contentPath(content), { force: true })
+  }
+}
+
+function holdOf(parent: ParentRecord, nodes: readonly string[], { moved }: UnitShare): UnitHold {
+  const [server = ''] = nodes.toSorted()
+  return {
+    parent,
+    nodes,
+    server,
+    keys: moved.map(({ key }) => key).toSorted(),
+    uids: moved.map(({ object }) => object.metadata.uid ?? ''),
+    namespaces: [...namespacesOf(moved)],
+  }
+}
+
+/** Nothing is fenced any more; its nodes still ask what became of their unit. */
+function fallen(parent: ParentRecord, { nodes, server }: UnitHold): UnitHold {
+  return { parent, nodes, server, keys: [], uids: [], namespaces: [] }
+}

@@ -1,0 +1,92 @@
+import { isJsonObject, parseBootstrapToken, StatusError } from '@skerry/api'
+import type { NodeRecord, ParentRecord, UnitRecord } from '@skerry/edge-apps'
+
+/** The path below which a site answers the nodes of its units. */
+export const unitsPath = '/units/v1/'
+
+/** The settings with which the unit's own control plane starts: running pods have them in their files. */
+export interface UnitSettings {
+  readonly clusterCidr: string
+  readonly serviceCidr: string
+  readonly clusterDomain: string
+  readonly nodeCidrMaskSize: number
+}
+
+/** The way by which the other nodes of a unit join its control plane. */
+export interface UnitJoin {
+  readonly server: string
+  readonly token: string
+  readonly caHash: string
+}
+
+/** A node's own record, and that of its unit, which counts if the node runs the unit's control plane. */
+export interface UnitStatement {
+  readonly record: UnitRecord
+  readonly node: NodeRecord
+  readonly join?: UnitJoin | undefined
+}
+
+/** The parent's answer to the statement of a node. */
+export interface UnitOrder {
+  /** Omitted if the node was never in a unit that was handed over. */
+  readonly unit?: string | undefined
+  readonly parent: ParentRecord
+  readonly settings: UnitSettings
+  /** True for the node that runs the unit's control plane. */
+  readonly isServer?: true
+  /** The digest of a sealed content that the server shall bring. */
+  readonly wants?: string | undefined
+  /** Whether other nodes wait for the server to name a way to join. */
+  readonly needsJoin?: boolean
+  /** The last record of the unit that the parent has heard, and the way to join, for nodes other than the server. */
+  readonly heard?: UnitRecord | undefined
+  readonly join?: UnitJoin | undefined
+}
+
+const phases: ReadonlySet<unknown> = new Set(['empty', 'filled', 'open', 'sealed'])
+
+/** Throws StatusError BadRequest for other bytes. */
+export function readStatement(body: Buffer): UnitStatement {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString())
+  } catch (cause) {
+    throw new StatusError('BadRequest', 'Cannot read the statement: it is not JSON', { cause })
+  }
+  const { record, node, join } = isJsonObject(value) ? value : {}
+  if (isRecord(record) && isNode(node) && (join === undefined || isJoin(join))) {
+    return { record, node, join }
+  }
+  throw new StatusError('BadRequest', 'Cannot read the statement: it has no such records')
+}
+
+function isRecord(value: unknown): value is UnitRecord {
+  if (!isJsonObject(value)) return false
+  const { generation, phase, content } = value
+  const isDigest = typeof content === 'string' && /^[0-9a-f]{64}$/.test(content)
+  return isGeneration(generation) && phases.has(phase) && (content === undefined || isDigest)
+}
+
+function isNode(value: unknown): value is NodeRecord {
+  if (!isJsonObject(value)) return false
+  const { generation, follows } = value
+  return isGeneration(generation) && (follows === 'parent' || follows === 'unit')
+}
+
+function isGeneration(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isJoin(value: unknown): value is UnitJoin {
+  if (!isJsonObject(value)) return false
+  const { server, token, caHash } = value
+  return (
+    typeof server === 'string' &&
+    URL.canParse(server) &&
+    server.startsWith('https://') &&
+    typeof token === 'string' &&
+    parseBootstrapToken(token) !== undefined &&
+    typeof caHash === 'string' &&
+    /^sha256:[0-9a-f]{64}$/.test(caHash)
+  )
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnyObject } from '@skerry/api'
+import { planTake } from './take-plan.ts'
+import { copyOf, shareOf, withMark, type StoredObject } from './unit-share.ts'
+
+interface Made {
+  readonly owner?: StoredObject
+  readonly spec?: object
+  readonly type?: string
+  readonly uid?: string
+  readonly labels?: Record<string, string>
+}
+
+/** `core/pods guestbook/redis-0`, as the store has it. */
+function made(path: string, { owner, spec, type, uid, labels }: Made = {}): StoredObject {
+  const [resource = '', named = ''] = path.split(' ')
+  const [name = '', namespace] = named.split('/').toReversed()
+  const kind = kinds[resource] ?? 'ConfigMap'
+  const { metadata } = owner?.object ?? {}
+  const ownerReferences = [
+    {
+      apiVersion: 'v1',
+      kind: owner?.object.kind ?? '',
+      name: metadata?.name ?? '',
+      uid: metadata?.uid ?? '',
+    },
+  ]
+  const object: AnyObject = {
+    apiVersion: 'v1',
+    kind,
+    metadata: {
+      name,
+      uid: uid ?? path,
+      ...(labels ? { labels } : {}),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(owner ? { ownerReferences } : {}),
+    },
+    ...(spec ? { spec } : {}),
+    ...(type === undefined ? {} : { type }),
+  }
+  return { key: `/registry/${resource}/${named}`, resource, object }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  'core/nodes': 'Node',
+  'apps/statefulsets': 'StatefulSet',
+}
+
+const node = made('core/nodes n1', { spec: { podCIDR: '10.42.1.0/24' }, labels: { hall: 'a' } })
+const grid = made('superedge.io/statefulsetgrids shop/redis')
+const templates = [{ metadata: { name: 'data' } }]
+const set = made('apps/statefulsets shop/redis', {
+  owner: grid,
+  spec: { volumeClaimTemplates: templates },
+})
+const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data-redis-0' } }]
+const onNode = { nodeName: 'n1', volumes: claims }
+const pod = made('core/pods shop/redis-0', { owner: set, spec: onNode })
+const claim = made('core/persistentvolumeclaims shop/data-redis-0', { uid: 'claim' })
+const volume = made('core/persistentvolumes v1', {
+  spec: { claimRef: { uid: 'claim', namespace: 'shop' } },
+})
+const daemons = made('apps/daemonsets shop/logs')
+const daemonPod = made('core/pods shop/logs-x', { owner: daemons, spec: { nodeName: 'n1' } })
+
+/** Jobs of the next hour, of which none runs now. */
+function hourly(path: string, nodeSelector: object): StoredObject {
+  return made(path, { spec: { jobTemplate: { spec: { template: { spec: { nodeSelector } } } } } })
+}
+
+const moved: readonly StoredObject[] = [
+  node,
+  made('coordination.k8s.io/leases kube-node-lease/n1', { owner: node }),
+  made('storage.k8s.io/csinodes n1'),
+  pod,
+  daemonPod,
+  set,
+  hourly('batch/cronjobs shop/hourly', { hall: 'a' }),
+  made('apps/controllerrevisions shop/redis-1', { owner: set }),
+  claim,
+  made('core/persistentvolumeclaims shop/data-redis-1'),
+  volume,
+  made('autoscaling/horizontalpodautoscalers shop/redis', {
+    spec: { scaleTargetRef: { kind: 'StatefulSet', name: 'redis' } },
+  }),
+]
+
+const lent: readonly StoredObject[] = [
+  made('core/namespaces shop'),
+  daemons,
+  made('core/secrets shop/password'),
+  made('core/services shop/redis'),
+  made('networking.k8s.io/ipaddresses 10.43.0.7', { spec: { parentRef: { namespace: 'shop' } } }),
+  made('storage.k8s.io/storageclasses local-path'),
+]
+
+const left: readonly StoredObject[] = [
+  grid,
+  hourly('batch/cronjobs shop/anywhere', {}),
+  made('core/nodes n2'),
+  made('core/pods shop/web-x', { spec: { nodeName: 'n2' } }),
+  made('core/persistentvolumeclaims shop/data-other-0'),
+  made('core/persistentvolumeclaims office/data-redis-0'),
+  made('core/configmaps shop/kube-root-ca.crt'),
+  made('core/secrets shop/bootstrap-token-a', { type: 'bootstrap.kubernetes.io/token' }),
+  made('core/secrets office/password'),
+  made('core/namespaces office'),
+]
+
+const keysOf = (objects: readonly StoredObject[]): string[] =>
+  objects.map(({ key }) => key).toSorted()
+
+test('with its nodes go the pods of a unit, everything that makes them, their claims and disks', () => {
+  const share = shareOf([...left, ...lent, ...moved].toReversed(), new Set(['n1']))
+  assert.deepEqual(keysOf(share.moved), keysOf(moved))
+})
+
+test('a unit borrows the shared objects of its namespaces, and no token by which machines join its parent', () => {
+  const share = shareOf([...moved, ...lent, ...left], new Set(['n1']))
+  assert.deepEqual(keysOf(share.lent), keysOf(lent))
+})
+
+test('a copy has no owner that stays behind, and no mark of the parent', () => {
+  const uids = new Set(moved.map(({ object }) => object.metadata.uid ?? ''))
+  assert.equal(copyOf(set, uids).metadata.ownerReferences, undefined)
+  assert.deepEqual(copyOf(pod, uids), pod.object)
+  const marked = { ...node, object: withMark(node.object, 'hall') }
+  assert.notDeepEqual(marked.object, node.object)
+  assert.deepEqual(copyOf(marked, uids), node.object)
+})
+
+const hold = { keys: keysOf(moved), namespaces: ['shop'] }
+
+test('a unit that comes back brings changes, new objects and deletions, and has its owners again', () => {
+  const here = [...moved, ...lent, ...left]
+  const uids = new Set(moved.map(({ object }) => object.metadata.uid ?? ''))
+  const copies = moved.map((each) => ({ ...each, object: copyOf(each, uids) }))
+  const kept = copies.filter(({ key }) => key !== daemonPod.key)
+  const fresh = made('core/pods shop/redis-1', { owner: set, uid: 'fresh' })
+  const own = [
+    made('core/namespaces shop', { uid: 'x' }),
+    made('core/pods kube-system/own', { uid: 'y' }),
+  ]
+  const { puts, deletes, left: stay } = planTake([...kept, ...lent, ...own, fresh], here, hold)
+  assert.deepEqual(puts.find(({ key }) => key === set.key)?.object, set.object)
+  assert.deepEqual(
+    keysOf(kept),
+    puts
+      .filter(({ isNew }) => !isNew)
+      .map(({ key }) => key)
+      .toSorted(),
+  )
+  assert.deepEqual(
+    puts.filter(({ isNew }) => isNew).map(({ key }) => key),
+    [fresh.key],
+  )
+  assert.deepEqual(deletes, [daemonPod.key])
+  assert.deepEqual(stay, [])
+})
+
+test('an object that both sides have made stays in the content, and so does a service of the unit', () => {
+  const theirs = made('core/configmaps shop/menu', { uid: 'theirs' })
+  const service = made('core/services shop/till', { uid: 'till' })
+  const here = [...moved, made('core/configmaps shop/menu', { uid: 'ours' })]
+  const plan = planTake([...moved, theirs, service], here, hold)
+  assert.deepEqual(plan.left, [theirs.key, service.key])
+  assert.deepEqual(
+    plan.puts.filter(({ isNew }) => isNew),
+    [],
+  )
+})
