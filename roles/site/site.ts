@@ -121,11 +121,13 @@ function siteParts(options: SiteOptions, etcd: EmbeddedEtcd | undefined): readon
 function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
   const systems = [...new Set(control?.edgeApps?.systems)].toSorted()
   const { clusterCidr, serviceCidr, clusterDomain } = network
+  const { neighboursBy = 'none' } = control?.controllers ?? {}
   return {
     '--name': name,
     '--cluster-cidr': clusterCidr,
     '--service-cidr': serviceCidr,
     '--cluster-domain': clusterDomain,
+    '--neighbours-by': neighboursBy,
     '--edge-apps': systems.length === 0 ? 'none' : systems.join(','),
   }
 }
