@@ -30,6 +30,7 @@ const levelOf: Readonly<Record<string, number>> = {
   discovery: 2,
   'http2-server': 2,
   lua: 2,
+  neighbours: 2,
   store: 2,
   client: 2,
   tunnel: 2,

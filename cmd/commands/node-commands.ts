@@ -7,7 +7,13 @@ import type { NodeOptions } from '../../roles/node/node.ts'
 import { dataDirectoryDefault } from '../../roles/runtime/data-directory.ts'
 import { defaultNodeName } from '../../roles/runtime/host-addresses.ts'
 import { runRole, type RoleContext } from '../../roles/runtime/role-context.ts'
-import { collectKept, collectTaint, toLinkLocal, type TaintFlag } from '../flags/node-flags.ts'
+import {
+  collectKept,
+  collectTaint,
+  neighboursOption,
+  toLinkLocal,
+  type TaintFlag,
+} from '../flags/node-flags.ts'
 import {
   collect,
   example,
@@ -76,6 +82,7 @@ export function addNodeCommand(program: Command): void {
       collectKept,
       [],
     )
+    .addOption(neighboursOption('watch the nodes with the same value of it, as the site has it'))
     .option('--stop-pods', 'end the pods when the node is stopped')
     .addHelpText(
       'after',
@@ -115,6 +122,7 @@ function nodeOptionsOf(flags: NodeFlags): NodeOptions {
       clusterDomain,
       reservedAddresses,
       localApi: localApiOf(flags),
+      neighboursBy: flags.neighboursBy,
     },
     kubeletPort,
     podsMax: flags.maxPods,
@@ -148,6 +156,7 @@ interface JoiningFlags {
 
 /** The ranges and the domain of a cluster, as a site and its nodes have them. */
 interface NetworkFlags {
+  neighboursBy: string | undefined
   clusterCidr: string
   serviceCidr: string
   clusterDomain: string

@@ -36,6 +36,7 @@ import {
   withMachinePrograms,
   type MachineProgramFlags,
 } from '../flags/machine-program-flags.ts'
+import { neighboursOption } from '../flags/node-flags.ts'
 import { collect, example, role, toPort } from '../flags/option-values.ts'
 import { packageDirectoriesOf, withPackages, type PackageFlags } from '../flags/package-flags.ts'
 import {
@@ -114,6 +115,7 @@ export function addSiteCommands(program: Command): void {
       'virtual IP or balancer before the masters, which commands name to nodes and users',
       toEndpoint,
     )
+    .addOption(neighboursOption('nodes with the same value of it vote about which of them is dead'))
     .option('--hub <url>', 'connect to this hub, under the name of this cluster')
     .option('--hub-token-file <path>', 'file with the registration token; only to register')
     .option('--hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
@@ -149,7 +151,10 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
     served: flags,
     servedEtcd: servedEtcdOf(flags, dataDir),
     control: {
-      controllers: { isDisabled: flags.disableControllerManager },
+      controllers: {
+        isDisabled: flags.disableControllerManager,
+        neighboursBy: flags.neighboursBy,
+      },
       edgeApps: edgeAppsOf(flags),
       scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
     },
@@ -243,5 +248,6 @@ interface SiteFlags
   dataDir: string
   name: string
   newStore: boolean | undefined
+  neighboursBy: string | undefined
   logLevel: LogLevel
 }

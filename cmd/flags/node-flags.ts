@@ -1,6 +1,6 @@
 /** The words for labels, taints, and the API on a node. */
 import { isIPv4 } from 'node:net'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { checkLabelValue, checkQualifiedName } from '@skerry/api'
 import type { KeptScope } from '@skerry/node-api'
 
@@ -38,6 +38,18 @@ export function collectLabel(
     throw new InvalidArgumentError('a label is <key>=<value>, e.g. link=lte')
   }
   return { ...previous, [key]: value }
+}
+
+/** The label by which nodes find their neighbours. The site and its nodes need the same one. */
+export function neighboursOption(description: string): Option {
+  return new Option('--neighbours-by <label>', description).argParser(toLabelKey)
+}
+
+function toLabelKey(text: string): string {
+  const odd = checkQualifiedName(text)
+  if (odd.length === 0) return text
+  const form = 'give the key of a label, e.g. topology.kubernetes.io/zone'
+  throw new InvalidArgumentError(`${form}: ${odd.join('; ')}`)
 }
 
 /** Parses an address that means each machine itself, so that a certificate for it proves nothing to others. */

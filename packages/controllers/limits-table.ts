@@ -98,6 +98,14 @@ export const controllerBounds = Object.freeze({
     /** Many pods end at the same time; one look handles all of them. */
     podDelayMs: 50,
   }),
+  neighboursCondition: Object.freeze({
+    /** The voters that the message of the condition names, on each side. */
+    namesMax: 8,
+  }),
+  planEviction: Object.freeze({
+    /** The toleration that the API server gives to pods by default, in seconds. */
+    tolerationSecondsDefault: 300,
+  }),
   podGcController: Object.freeze({
     checkMs: 20_000,
     /** A pod whose node is missing at two looks this far apart is an orphan. */
@@ -189,6 +197,10 @@ export const nodeHealthDefaults = Object.freeze({
   graceMs: 50_000,
   /** The same for a node that has never reported. */
   startupGraceMs: 60_000,
+  /** After this long without a sign of life, a node is dead if its neighbours agree. Two renewals of its lease are missing. */
+  suspectMs: 20_000,
+  /** A node's word that it misses a neighbour counts for this long after its own last sign of life. */
+  missedWordMs: 25_000,
 })
 
 /** Upstream's rates of eviction, in nodes per second. */

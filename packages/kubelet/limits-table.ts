@@ -72,6 +72,10 @@ export const kubeletBounds = Object.freeze({
     /** Clients send pieces of 32 KiB. */
     messageBytesMax: 4 * 1024 * 1024,
   }),
+  kubeletServer: Object.freeze({
+    /** Neighbours ask again sooner than this, and then need no new connection. */
+    idleMs: 15_000,
+  }),
   tokenSource: Object.freeze({
     /** The delay before another attempt if an old token was used, in milliseconds. */
     retryMs: 60_000,

@@ -29,9 +29,14 @@ export {
   type LayerFile,
 } from './images/oci-archive.ts'
 export { pullCredentials } from './images/pull-credentials.ts'
+export type { LeaseNotes } from './node/node-agent.ts'
 export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
 export { createCallerCheck } from './server/caller-check.ts'
-export { startKubeletServer, type ServerTls } from './server/kubelet-server.ts'
+export {
+  startKubeletServer,
+  type NeighbourAnswers,
+  type ServerTls,
+} from './server/kubelet-server.ts'
 export { runLogRotation, type RunningLog } from './logs/rotate-logs.ts'
 export { readStoredNode, removeStoredTokens, type StoredNode } from './store/stored-node.ts'
 export { runLocalPathVolumes } from './local-path/local-path-volumes.ts'

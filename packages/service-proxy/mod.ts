@@ -5,7 +5,7 @@
  * Start reading at run-service-network.ts, then service-table.ts (the flat layout) and
  * policy/policy-plan.ts.
  */
-export { runServiceNetwork } from './run-service-network.ts'
+export { runServiceNetwork, type NodeWatch } from './run-service-network.ts'
 export { clearNodeNetwork } from './network/node-network.ts'
 export { NetworkHealth } from './network/network-health.ts'
 export { createNft } from './nftables/nft.ts'

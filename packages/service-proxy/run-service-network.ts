@@ -54,10 +54,20 @@ export interface ServiceNetworkDeps {
   policies: Pick<NetworkPolicies, 'run'>
   /** Returns the current address of a pod of this node, or undefined for other pods and before it has one. */
   podAddress: (podUid: string) => string | undefined
+  /** Watches the nodes while the control plane is away. If omitted, nobody does. */
+  neighbours?: NodeWatch | undefined
   clock: Clock
   random: Random
   log: Logger
   health: NetworkHealth
+}
+
+/** Finds dead nodes without the control plane. */
+export interface NodeWatch {
+  /** Called with all nodes, after each change. */
+  onNodes(nodes: readonly Node[]): void
+  /** Calls back with the nodes whose endpoints are to be left out, now and after each change. */
+  onDead(listener: (dead: ReadonlySet<string>) => void): Disposable
 }
 
 const { dnsTtlSeconds } = serviceProxyBounds.runServiceNetwork
@@ -84,6 +94,7 @@ export async function runServiceNetwork(
   const view = new ServiceView(config, { proxy, healthChecks, isOutdated, log: deps.log })
   const saved = await deps.snapshot.load()
   if (saved !== undefined) view.showSaved(saved, presumeReady)
+  using _dead = deps.neighbours?.onDead((dead) => view.setDeadNodes(dead))
   await using dns = await startDnsServer(
     {
       address: config.dnsAddress,
@@ -233,6 +244,7 @@ async function followOnce(
   const own = all.find((node) => node.metadata.name === config.nodeName)
   if (own?.spec?.podCIDR) deps.proxy.setPodCidr(own.spec.podCIDR)
   deps.view.setNodes(all)
+  deps.neighbours?.onNodes(all)
   try {
     const plan = await planWithNeighbours(all, config)
     deps.sayRefused(plan.refused)
@@ -282,6 +294,9 @@ function slimNode(node: Node): Node {
   return {
     ...slim(node),
     spec: { podCIDR: node.spec?.podCIDR },
-    status: { addresses: node.status?.addresses },
+    status: {
+      addresses: node.status?.addresses,
+      daemonEndpoints: node.status?.daemonEndpoints,
+    },
   }
 }

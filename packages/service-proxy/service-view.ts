@@ -2,6 +2,7 @@ import { sayWhenNew, type Logger, type WakeFlag } from '@skerry/base'
 import { equalJson, type Node } from '@skerry/api'
 import { buildZone, type Zone } from './dns/zone.ts'
 import type { HealthCheckPorts } from './services/health-check-ports.ts'
+import { livingEndpoints } from './services/living-endpoints.ts'
 import { nearEndpoints, topologyKeysOf, type TopologyFault } from './services/near-endpoints.ts'
 import { nodeLabelsOf, withKeys, zoneKey, type NodeLabels } from './services/node-labels.ts'
 import type { ServiceProxy } from './services/service-proxy.ts'
@@ -34,6 +35,8 @@ export class ServiceView {
   #nodeLabels: NodeLabels = {}
   #heard: (() => ServiceState) | undefined
   #zone: Zone | undefined
+  #dead: ReadonlySet<string> = new Set()
+  #living = livingEndpoints(this.#dead)
 
   constructor(config: ServiceViewConfig, deps: ServiceViewDeps) {
     this.#config = config
@@ -84,6 +87,15 @@ export class ServiceView {
     if (this.#heard !== undefined) this.showHeard(this.#heard)
   }
 
+  /** Takes the endpoints of these nodes out, and puts those of others back. */
+  setDeadNodes(dead: ReadonlySet<string>): void {
+    if (dead.size === this.#dead.size && dead.isSubsetOf(this.#dead)) return
+    this.#dead = dead
+    this.#living = livingEndpoints(dead)
+    this.#deps.log.info('Endpoints of dead nodes are left out', { nodes: [...dead].join(', ') })
+    if (this.#heard !== undefined) this.showHeard(this.#heard)
+  }
+
   /** Returns a state as a snapshot keeps it. */
   kept(state: ServiceState): ServiceState {
     const nodeLabels = withKeys(this.#nodeLabels, topologyKeysOf(state.services))
@@ -92,7 +104,8 @@ export class ServiceView {
 
   #near(state: ServiceState): ServiceState {
     const place = { nodeName: this.#config.nodeName, nodes: this.#nodeLabels }
-    const { slices, faults } = nearEndpoints(state.services, state.slices, place)
+    const living = this.#living(state.slices)
+    const { slices, faults } = nearEndpoints(state.services, living, place)
     this.#sayFaults(faults)
     return { ...state, slices }
   }

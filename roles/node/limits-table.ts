@@ -4,6 +4,14 @@ export const nodeBounds = Object.freeze({
     /** The interval at which the address of the API is looked for before it is served. */
     addressLookMs: 200,
   }),
+  neighbours: Object.freeze({
+    /** Without a renewal of its lease for this long, the node's control plane is away. Two renewals are missing. */
+    awayMs: 25_000,
+    /** Changes of the group within this time are written once. */
+    saveMs: 2_000,
+    /** More than a group of 5,000 nodes takes. */
+    fileBytesMax: 2 * 1024 * 1024,
+  }),
   nextIdentity: Object.freeze({
     /** A node that starts does not wait longer for a control plane to which it may go. */
     answerMs: 20_000,

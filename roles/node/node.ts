@@ -43,6 +43,7 @@ import { version } from '../runtime/version.ts'
 import { certificateAnnotations } from './certificate-annotations.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
 import { takeNextIdentity } from './next-identity.ts'
+import { createNodeNeighbours, noLeaseNotes, type NodeNeighbours } from './neighbours.ts'
 import { importPreloaded } from './preload-images.ts'
 import { runningLogs } from './running-logs.ts'
 
@@ -94,6 +95,8 @@ export interface NodeNetworkOptions {
   reservedAddresses: readonly string[]
   /** The API that the node serves to its pods. If omitted, they ask the control plane. */
   localApi?: NodeLocalApi | undefined
+  /** The label whose value names the group of nodes that watch each other. If omitted, the node watches nobody. */
+  neighboursBy?: string | undefined
 }
 
 /**
@@ -118,7 +121,8 @@ export async function runNode(
   onIdentity?.()
   const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
-  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity, held: {} }
+  const neighbours = neighboursFor(options, { ...context, identity })
+  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity, neighbours, held: {} }
   const policies = networkPolicies(options, { ...context, cluster })
   const health = new NetworkHealth()
   log.info('Node starts', {
@@ -144,7 +148,10 @@ export async function runNode(
           runtime,
           isolation: policies,
           networkProblems: () => health.problems(),
-          annotations: () => certificateAnnotations(identity.client, parts.held.serving),
+          notes: {
+            annotations: () => certificateAnnotations(identity.client, parts.held.serving),
+            lease: neighbours?.leaseNotes ?? noLeaseNotes,
+          },
           onReady: (ready) => {
             running = ready
             kubelet.resolve(ready)
@@ -154,6 +161,7 @@ export async function runNode(
         scope,
       ),
     async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
+    async (scope) => neighbours?.run(scope),
     async (scope) => localApi(await kubelet.promise, { ...parts, context }, scope),
     async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
     (scope) =>
@@ -172,8 +180,18 @@ interface NodeParts {
   cluster: ClusterClient
   runtime: ContainerRuntime
   identity: NodeIdentity
+  /** Undefined if the node watches nobody. */
+  neighbours: NodeNeighbours | undefined
   /** Has the serving certificate as soon as the control plane has issued it. */
   readonly held: { serving?: CertificateHolder }
+}
+
+function neighboursFor(
+  { nodeName, dataDir, network }: NodeOptions,
+  deps: RoleContext & { identity: NodeIdentity },
+): NodeNeighbours | undefined {
+  const { neighboursBy: label } = network
+  return label === undefined ? undefined : createNodeNeighbours({ nodeName, dataDir, label }, deps)
 }
 
 function startContainerd(
@@ -241,9 +259,10 @@ function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKub
 /** Serves logs, exec and port-forward, as soon as the control plane has issued the serving certificate. */
 async function serveKubelet(
   kubelet: RunningKubelet,
-  { options, nodeIp, cluster, identity, held, context }: NodeParts & { context: RoleContext },
+  parts: NodeParts & { context: RoleContext },
   signal: AbortSignal,
 ): Promise<void> {
+  const { options, nodeIp, cluster, identity, neighbours, held, context } = parts
   const { nodeName, kubeletPort } = options
   const directory = pkiDirectory(options)
   const serving = await obtainServingCertificate(
@@ -264,6 +283,7 @@ async function serveKubelet(
       pods: kubelet.pods,
       runtime: kubelet.runtime,
       callers: createCallerCheck(nodeName, { cluster, clock: context.clock }),
+      neighbours: neighbours?.answers,
       stats: {
         nodeName,
         dataDirectory: options.dataDir,
@@ -299,7 +319,7 @@ async function serviceNetwork(
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, nodeIp, cluster, podAddress, policies, health } = parts
+  const { options, nodeIp, cluster, neighbours, podAddress, policies, health } = parts
   const dnsAddress = addressOf(options.network.serviceCidr, 10)
   await runServiceNetwork(
     {
@@ -319,6 +339,7 @@ async function serviceNetwork(
       nft: createNft(),
       snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
       podAddress,
+      neighbours: neighbours?.watch,
       policies,
       health,
     },

@@ -127,11 +127,13 @@ function siteParts(
 function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
   const systems = [...new Set(control?.edgeApps?.systems)].toSorted()
   const { clusterCidr, serviceCidr, clusterDomain } = network
+  const { neighboursBy = 'none' } = control?.controllers ?? {}
   return {
     '--name': name,
     '--cluster-cidr': clusterCidr,
     '--service-cidr': serviceCidr,
     '--cluster-domain': clusterDomain,
+    '--neighbours-by': neighboursBy,
     '--edge-apps': systems.length === 0 ? 'none' : systems.join(','),
   }
 }

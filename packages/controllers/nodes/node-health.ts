@@ -5,6 +5,8 @@ export interface Heartbeat {
   /** Changes with each sign of life; its content does not matter. */
   sign: string
   seenMs: number
+  /** Whether this process has seen the sign come. The first one may be from long before. */
+  isFresh: boolean
 }
 
 /**
@@ -16,7 +18,7 @@ export function heartbeatSign(node: Node, lease: Lease | undefined): string {
   return `${lease?.spec?.renewTime ?? ''} ${ready?.lastHeartbeatTime ?? ''}`
 }
 
-function conditionOf(node: Node, type: string): NodeCondition | undefined {
+export function conditionOf(node: Node, type: string): NodeCondition | undefined {
   return (node.status?.conditions ?? []).find((each) => each.type === type)
 }
 
@@ -44,7 +46,7 @@ export function silentConditions(node: Node, timestamp: string): NodeCondition[]
 }
 
 const notReadyKey = 'node.kubernetes.io/not-ready'
-const unreachableKey = 'node.kubernetes.io/unreachable'
+export const unreachableKey = 'node.kubernetes.io/unreachable'
 
 const pressureTaints: Readonly<Record<string, string>> = Object.freeze({
   MemoryPressure: 'node.kubernetes.io/memory-pressure',

@@ -1,10 +1,12 @@
 import { asError } from '@skerry/base'
-import { isStatusError, type Node, type Pod } from '@skerry/api'
+import { isStatusError, type Lease, type Node, type Pod } from '@skerry/api'
 import { keyOfObject, resources } from '@skerry/client'
 import type { BackgroundController, ControllerDeps } from '@skerry/controller-runtime'
+import { wordAnnotation } from '@skerry/neighbours'
 import { podCondition } from '../pods/pod-state.ts'
 import { timestamp } from '../status/timestamp.ts'
 import { EvictionPace, planEvictions, zoneOf, type Evictions } from './zone-disruption.ts'
+import { neighboursEvent, planCondition } from './neighbours-condition.ts'
 import {
   heartbeatSign,
   isBeingEmptied,
@@ -13,40 +15,91 @@ import {
   type Heartbeat,
   type NoExecute,
 } from './node-health.ts'
+import { judgeNodes, type Judged, type Standing } from './standing.ts'
 import { nodeHealthDefaults } from '../limits-table.ts'
 import { isHandedOver } from './handed-over.ts'
 
 const byNode = 'node-lifecycle-by-node'
 
+export interface NodeLifecycleOptions {
+  /** The label whose values name groups of nodes that watch each other. If omitted, their words do not count. */
+  readonly neighboursBy?: string | undefined
+}
+
+/** Upstream's controller, with its rules alone. */
+export const nodeLifecycleController = createNodeLifecycleController({})
+
 /**
  * Distinguishes live nodes from silent ones, taints them accordingly, and marks the pods of silent
- * ones not ready.
+ * ones not ready. A silent node that its neighbours see keeps its pods; one that they agree is dead loses them at once.
  */
-export const nodeLifecycleController: BackgroundController = {
-  name: 'node-lifecycle-controller',
-  async run(deps, signal) {
-    const heartbeats = new Map<string, Heartbeat>()
-    const pace = new EvictionPace()
-    const nodes = deps.informers.informer(resources.nodes)
-    const leases = deps.informers.informer(resources.leases)
-    const pods = deps.informers.informer(resources.pods)
-    pods.addIndex(byNode, (pod) => [pod.spec?.nodeName ?? ''])
-    await Promise.all([nodes, leases, pods].map((each) => each.whenSynced(signal)))
-    const checks = createWake(deps)
-    using _nodes = nodes.onChange(({ type }) => type !== 'deleted' && checks.soon())
-    for (;;) {
-      // All nodes are judged before any is tainted: if all fell silent, this process is the one
-      // that is cut off.
-      const judged: Node[] = []
-      const own = nodes.list().filter((node) => !isHandedOver(node))
-      for (const node of own) judged.push(await judgeNode(node, heartbeats, deps, signal))
-      const evictions = planEvictions(judged)
-      for (const node of judged) await checkNode({ node, evictions, pace }, deps, signal)
-      const known = new Set(judged.map(({ metadata }) => metadata.name ?? ''))
-      for (const name of heartbeats.keys()) if (!known.has(name)) heartbeats.delete(name)
-      await checks.wait(signal)
-    }
-  },
+export function createNodeLifecycleController({
+  neighboursBy: label,
+}: NodeLifecycleOptions): BackgroundController {
+  return {
+    name: 'node-lifecycle-controller',
+    async run(deps, signal) {
+      const { clock, informers } = deps
+      const heartbeats = new Map<string, Heartbeat>()
+      const standings = new Map<string, Standing>()
+      const pace = new EvictionPace()
+      const startMs = clock.monotonicMs()
+      const nodes = informers.informer(resources.nodes)
+      const leases = informers.informer(resources.leases)
+      const pods = informers.informer(resources.pods)
+      pods.addIndex(byNode, (pod) => [pod.spec?.nodeName ?? ''])
+      await Promise.all([nodes, leases, pods].map((each) => each.whenSynced(signal)))
+      const checks = createWake(deps)
+      using _nodes = nodes.onChange(({ type }) => type !== 'deleted' && checks.soon())
+      using _words = leases.onChange(({ object, old }) => {
+        if (label !== undefined && wordIn(object) !== wordIn(old)) checks.soon()
+      })
+      for (;;) {
+        const present = nodes.list()
+        const own = present.filter((node) => !isHandedOver(node))
+        const nowMs = clock.monotonicMs()
+        for (const node of present) hear(node, heartbeats, deps)
+        const judgments = judgeNodes({
+          label,
+          nodes: present,
+          leaseOf: (name) => leases.get({ namespace: leaseNamespace, name }),
+          heartbeatOf: (name) => heartbeats.get(name),
+          nowMs,
+        })
+        const isSettled = nowMs - startMs > nodeHealthDefaults.graceMs
+        // All nodes are judged before any is tainted: if all fell silent, this process is the one
+        // that is cut off.
+        const marked: JudgedNode[] = []
+        for (const node of own) {
+          const { name = '' } = node.metadata
+          const judged = judgments.get(name) ?? unjudged
+          if (standings.get(name) !== judged.standing) tellStanding({ ...judged, node }, deps)
+          standings.set(name, judged.standing)
+          marked.push({
+            ...judged,
+            node: await markNode({ node, judged, isSettled }, deps, signal),
+          })
+        }
+        const evictions = planEvictions(marked.map(({ node }) => node))
+        for (const judged of marked) await checkNode({ ...judged, evictions, pace }, deps, signal)
+        const known = new Set(present.map(({ metadata }) => metadata.name ?? ''))
+        for (const name of heartbeats.keys()) if (!known.has(name)) heartbeats.delete(name)
+        for (const name of standings.keys()) if (!known.has(name)) standings.delete(name)
+        await checks.wait(signal)
+      }
+    },
+  }
+}
+
+const leaseNamespace = 'kube-node-lease'
+const unjudged: Judged = Object.freeze({ standing: 'heard', verdict: undefined })
+
+interface JudgedNode extends Judged {
+  readonly node: Node
+}
+
+function wordIn(lease: Lease | undefined): string | undefined {
+  return lease?.metadata.annotations?.[wordAnnotation]
 }
 
 /** Waits until the next round, or less if a node changed. */
@@ -81,36 +134,75 @@ function createWake(deps: ControllerDeps): {
   }
 }
 
-interface Checking {
-  node: Node
+interface Checking extends JudgedNode {
   evictions: Evictions
   pace: EvictionPace
 }
 
-/** Returns the node's current state, with its conditions updated if it fell silent. */
-async function judgeNode(
-  node: Node,
-  heartbeats: Map<string, Heartbeat>,
+interface Marking {
+  readonly node: Node
+  readonly judged: Judged
+  /** Whether this process has run for long enough to have heard every node that lives. */
+  readonly isSettled: boolean
+}
+
+/** Returns the node's current state, with the conditions that others read from it. */
+async function markNode(
+  { node, judged, isSettled }: Marking,
   deps: ControllerDeps,
   signal: AbortSignal,
 ): Promise<Node> {
-  if (!isSilent(node, heartbeats, deps)) return node
-  const marked = await tryOn(node, () => markSilent(node, deps, signal), { deps, signal })
-  return marked ?? node
+  const mark = async (): Promise<Node> => {
+    const isNew = judged.verdict?.kind === 'open' && !isSettled
+    const shown = isNew ? node : await showVerdict({ ...judged, node }, deps, signal)
+    return judged.standing === 'heard' ? shown : markSilent(shown, deps, signal)
+  }
+  return (await tryOn(node, mark, { deps, signal })) ?? node
+}
+
+function tellStanding(judged: JudgedNode, deps: ControllerDeps): void {
+  const event = neighboursEvent(judged.node, judged)
+  if (event === undefined) return
+  deps.events.recorder({ component: 'node-controller' }).event(judged.node, event)
+  deps.log.info('Neighbours decide about a silent node', {
+    node: judged.node.metadata.name,
+    standing: judged.standing,
+  })
+}
+
+async function showVerdict(
+  { node, ...judged }: JudgedNode,
+  deps: ControllerDeps,
+  signal: AbortSignal,
+): Promise<Node> {
+  const condition = planCondition(node, judged, timestamp(deps.clock.now()))
+  if (condition === undefined) return node
+  const { name = '' } = node.metadata
+  const patch = { status: { conditions: [condition] } }
+  return deps.informers
+    .client(resources.nodes)
+    .patchStatus({ type: 'strategic', name, patch }, signal)
 }
 
 async function checkNode(
-  { node, evictions, pace }: Checking,
+  { node, standing, evictions, pace }: Checking,
   deps: ControllerDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const check = async (): Promise<void> => {
-    const noExecute = noExecuteFor(node, { evictions, pace, nowMs: deps.clock.monotonicMs() })
+    const nowMs = deps.clock.monotonicMs()
+    const noExecute = noExecuteOf[standing] ?? noExecuteFor(node, { evictions, pace, nowMs })
     await writeTaints({ node, noExecute }, deps, signal)
-    if (isUnready(node)) await markPodsNotReady(node, deps, signal)
+    if (isUnready(node) && standing !== 'seen') await markPodsNotReady(node, deps, signal)
   }
   await tryOn(node, check, { deps, signal })
 }
+
+/** Where the neighbours have decided, no rate of the zone does. */
+const noExecuteOf: Readonly<Partial<Record<Standing, NoExecute>>> = Object.freeze({
+  seen: 'stopped',
+  dead: 'allowed',
+})
 
 /** A failure for one node must not delay the others; the next round tries again. */
 async function tryOn<T>(
@@ -131,20 +223,18 @@ async function tryOn<T>(
   }
 }
 
-function isSilent(node: Node, heartbeats: Map<string, Heartbeat>, deps: ControllerDeps): boolean {
-  const name = node.metadata.name ?? ''
-  const lease = deps.informers
-    .informer(resources.leases)
-    .get({ namespace: 'kube-node-lease', name })
+/** Writes down a node's sign of life, if there is a new one. */
+function hear(
+  node: Node,
+  heartbeats: Map<string, Heartbeat>,
+  { informers, clock }: ControllerDeps,
+): void {
+  const { name = '' } = node.metadata
+  const lease = informers.informer(resources.leases).get({ namespace: leaseNamespace, name })
   const sign = heartbeatSign(node, lease)
-  const nowMs = deps.clock.monotonicMs()
   const known = heartbeats.get(name)
-  if (known === undefined || known.sign !== sign) {
-    heartbeats.set(name, { sign, seenMs: nowMs })
-    return false
-  }
-  const { graceMs, startupGraceMs } = nodeHealthDefaults
-  return nowMs - known.seenMs > (sign.trim() === '' ? startupGraceMs : graceMs)
+  if (known?.sign === sign) return
+  heartbeats.set(name, { sign, seenMs: clock.monotonicMs(), isFresh: known !== undefined })
 }
 
 async function markSilent(node: Node, deps: ControllerDeps, signal: AbortSignal): Promise<Node> {

@@ -1,5 +1,7 @@
 import { toleratesTaint, type Pod, type Taint } from '@skerry/api'
 import { type ControllerContext } from '@skerry/controller-runtime'
+import { controllerBounds } from '../limits-table.ts'
+import { unreachableKey } from './node-health.ts'
 
 /**
  * When each taint was added, in monotonic milliseconds: the time runs from when it was first seen
@@ -16,11 +18,23 @@ export function addedMs(
   return clock.monotonicMs() - Math.max(0, agoMs)
 }
 
-/** Milliseconds until the pod must go, 0 for now; undefined when it may stay. Times are monotonic. */
+const { tolerationSecondsDefault } = controllerBounds.planEviction
+
+interface EvictionTimes {
+  readonly nowMs: number
+  readonly sinceMs: (taint: Taint) => number
+  /** Whether the node's neighbours agree that it is dead, so that nothing is gained by waiting. Default: no. */
+  readonly isDead?: boolean
+}
+
+/**
+ * Milliseconds until the pod must go, 0 for now; undefined when it may stay. Times are monotonic. On a dead node, a pod that
+ * waits no longer than by default does not wait; one that asks for more keeps its time.
+ */
 export function planEviction(
   pod: Pod,
   taints: readonly Taint[],
-  { nowMs, sinceMs }: { nowMs: number; sinceMs: (taint: Taint) => number },
+  { nowMs, sinceMs, isDead = false }: EvictionTimes,
 ): number | undefined {
   let evictInMs: number | undefined
   for (const taint of taints) {
@@ -29,6 +43,7 @@ export function planEviction(
     const seconds = tolerating.map((each) => each.tolerationSeconds ?? Infinity)
     const least = Math.max(0, Math.min(...seconds))
     if (least === Infinity) continue
+    if (isDead && taint.key === unreachableKey && least <= tolerationSecondsDefault) return 0
     const leftMs = Math.max(0, sinceMs(taint) + least * 1_000 - nowMs)
     evictInMs = Math.min(evictInMs ?? Infinity, leftMs)
   }

@@ -9,6 +9,7 @@ import {
   type ReconcileResult,
 } from '@skerry/controller-runtime'
 import { markDisrupted } from '../pods/disruption-target.ts'
+import { isCalledDead } from './neighbours-condition.ts'
 import { addedMs, planEviction, type Sightings } from './plan-eviction.ts'
 
 const byNode = 'taint-eviction-by-node'
@@ -46,7 +47,7 @@ function evictingController(): ControllerDefinition {
 }
 
 function taintsKey(node: Node | undefined): string {
-  return JSON.stringify(noExecuteTaints(node))
+  return JSON.stringify([noExecuteTaints(node), isCalledDead(node)])
 }
 
 function noExecuteTaints(node: Node | undefined): Taint[] {
@@ -60,7 +61,8 @@ async function reconcile(
 ): Promise<ReconcileResult | void> {
   const known = context.informer(resources.pods).get(parseKey(key))
   const pod = known?.metadata.deletionTimestamp === undefined ? known : undefined
-  const taints = pod ? noExecuteTaints(nodeOf(pod, context)) : []
+  const node = pod && nodeOf(pod, context)
+  const taints = noExecuteTaints(node)
   const { clock } = context
   const seen: Sightings = new Map(
     taints.map((taint) => {
@@ -69,7 +71,8 @@ async function reconcile(
     }),
   )
   const sinceMs = (taint: Taint): number => seen.get(JSON.stringify(taint)) ?? clock.monotonicMs()
-  const evictInMs = pod && planEviction(pod, taints, { nowMs: clock.monotonicMs(), sinceMs })
+  const times = { nowMs: clock.monotonicMs(), sinceMs, isDead: isCalledDead(node) }
+  const evictInMs = pod && planEviction(pod, taints, times)
   if (evictInMs !== undefined && evictInMs > 0) {
     scheduled.set(key, seen)
     return { requeueAfterMs: evictInMs }

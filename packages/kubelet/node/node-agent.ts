@@ -28,8 +28,20 @@ export interface NodeAgentDeps {
   networkProblems: () => readonly string[]
   /** Returns annotations that the node object is to have, in addition to others. */
   annotations: () => Readonly<Record<string, string>>
+  /** Further content of the lease. If omitted, there is none. */
+  leaseNotes?: LeaseNotes | undefined
   /** Called with the node object as the API has it. */
   onNode: (node: Node) => void
+}
+
+/** Further content that a node writes into its lease with each renewal. */
+export interface LeaseNotes {
+  /** Returns annotations of the lease; null takes one away. */
+  annotations(): Readonly<Record<string, string | null>>
+  /** Called after each renewal. */
+  onRenewed(): void
+  /** Calls back when the annotations should be written before the next renewal. */
+  onChange(listener: () => void): Disposable
 }
 
 const leaseNamespace = 'kube-node-lease'
@@ -44,6 +56,7 @@ export class NodeAgent {
   #sentStatus: NodeStatus | undefined
   #sentAtMs = -Infinity
   readonly #due = createWakeFlag()
+  readonly #leaseDue = createWakeFlag()
 
   constructor(config: ResolvedConfig, machine: Machine, deps: NodeAgentDeps) {
     this.#config = config
@@ -220,9 +233,14 @@ export class NodeAgent {
   #lastVersion = { runtimeName: 'containerd', runtimeVersion: 'unknown' }
 
   async #renewForever(signal: AbortSignal): Promise<void> {
+    const { clock, leaseNotes } = this.#deps
+    using _changes = leaseNotes?.onChange(this.#leaseDue.raise)
     while (!signal.aborted) {
+      this.#leaseDue.lower()
       await this.#retry('renew node lease', signal, (scope) => this.#renew(scope))
-      await this.#deps.clock.sleep(nodeAgentDefaults.leaseRenewMs, signal)
+      leaseNotes?.onRenewed()
+      using _timer = clock.setTimer(nodeAgentDefaults.leaseRenewMs, this.#leaseDue.raise)
+      await this.#leaseDue.wait(signal)
     }
   }
 
@@ -236,8 +254,10 @@ export class NodeAgent {
       renewTime,
     }
     const key = { namespace: leaseNamespace, name }
+    const annotations = this.#deps.leaseNotes?.annotations()
+    const notes = annotations && { metadata: { annotations } }
     try {
-      await leases.patch({ ...key, type: 'merge', patch: { spec } }, signal)
+      await leases.patch({ ...key, type: 'merge', patch: { ...notes, spec } }, signal)
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error
       const { uid } = this.#node?.metadata ?? {}

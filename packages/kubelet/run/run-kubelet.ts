@@ -16,7 +16,7 @@ import { ImagePuller } from '../images/image-puller.ts'
 import { syncFilesystem } from '../images/import-image.ts'
 import { resolveConfig, type KubeletConfig, type ResolvedConfig } from '../kubelet-config.ts'
 import type { NodeContext } from '../pods/node-context.ts'
-import { NodeAgent } from '../node/node-agent.ts'
+import { NodeAgent, type LeaseNotes } from '../node/node-agent.ts'
 import { nodeFacts, readMachine, type Machine } from '../node/node-facts.ts'
 import { PodBridge } from '../node/pod-bridge.ts'
 import { PodNetworkFiles } from '../node/pod-network-files.ts'
@@ -45,12 +45,19 @@ export interface KubeletDeps {
   podNetwork?: PodNetwork
   /** Returns further problems of the node's network, for its Ready condition. Default: none. */
   networkProblems?: () => readonly string[]
-  /** Returns further annotations of the node object, which may change. Default: none. */
-  annotations?: () => Readonly<Record<string, string>>
+  /** Further content of the node's own objects. Default: none. */
+  notes?: NodeNotes
   /** The machine of the agent. If omitted, its facts are read. */
   machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
   onReady?: (kubelet: RunningKubelet) => void
+}
+
+export interface NodeNotes {
+  /** Returns further annotations of the node object, which may change. Default: none. */
+  readonly annotations?: () => Readonly<Record<string, string>>
+  /** Further content of the node's lease. Default: none. */
+  readonly lease?: LeaseNotes
 }
 
 export interface RunningKubelet {
@@ -96,7 +103,8 @@ export async function runKubelet(
     ...deps,
     pressure: () => pressure.pressure(),
     networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
-    annotations: deps.annotations ?? (() => ({})),
+    annotations: deps.notes?.annotations ?? (() => ({})),
+    leaseNotes: deps.notes?.lease,
     onNode,
   })
   await store.load()

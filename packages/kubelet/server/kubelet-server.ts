@@ -23,6 +23,7 @@ import type { CallerCheck } from './caller-check.ts'
 import { findContainerStatus, logPathOf, parseLogOptions } from './log-request.ts'
 import { statsAnswer, type StatsSource } from './serve-stats.ts'
 import { joinSession, refuse } from './stream-session.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface KubeletServerOptions {
   address: string
@@ -46,6 +47,15 @@ export interface KubeletServerDeps {
   metrics: Metrics
   /** If omitted, statistics of pods and machine are not served. */
   stats?: StatsSource
+  /** Answers without the control plane, to callers that it knows itself. If omitted, nobody. */
+  neighbours?: NeighbourAnswers | undefined
+}
+
+/** A node's word to its neighbours, which must get it while the control plane is away. */
+export interface NeighbourAnswers {
+  readonly path: string
+  /** Returns JSON. Throws StatusError Unauthorized or Forbidden for a caller that is not a neighbour. */
+  answerTo(caller: TLSSocket): string
 }
 
 export interface KubeletServer extends AsyncDisposable {
@@ -53,6 +63,8 @@ export interface KubeletServer extends AsyncDisposable {
   /** Sets a renewed certificate; open connections keep theirs. */
   setTls(tls: ServerTls): void
 }
+
+const { idleMs } = kubeletBounds.kubeletServer
 
 /** Serves logs, exec, attach, port-forward and statistics of this node's pods, under upstream kubelet's paths. */
 export async function startKubeletServer(
@@ -66,6 +78,7 @@ export async function startKubeletServer(
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
   })
+  server.keepAliveTimeout = idleMs
   const scope = { deps, signal }
   server.on(
     'request',
@@ -131,6 +144,7 @@ async function answer(
 ): Promise<void> {
   try {
     const url = urlOf(request)
+    if (answerNeighbour({ request, url, response }, scope)) return
     await check(request, url, scope)
     const [, first = '', ...rest] = url.pathname.split('/').map(decodeURIComponent)
     const route = routes[first]
@@ -140,6 +154,19 @@ async function answer(
   } catch (error) {
     answerError(error, response, scope.deps.log)
   }
+}
+
+/** Returns false if it is another request. */
+function answerNeighbour(
+  { request, url, response }: Omit<Exchange, 'rest'>,
+  { deps }: Scope,
+): boolean {
+  const { neighbours } = deps
+  if (neighbours === undefined || url.pathname !== neighbours.path) return false
+  if (!(request.socket instanceof TLSSocket)) throw new StatusError('Unauthorized', 'Unauthorized')
+  const body = neighbours.answerTo(request.socket)
+  response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+  return true
 }
 
 /** Throws BadRequest: unauthenticated clients may send any text here. */

@@ -15,7 +15,7 @@ import { startCopyOf, startTestApiServer, type TestApiServer } from '@skerry/tes
 import type { Machine } from '../node/node-facts.ts'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
 import type { PodNetwork } from '../pods/pod-network.ts'
-import { runKubelet } from '../run/run-kubelet.ts'
+import { runKubelet, type KubeletDeps } from '../run/run-kubelet.ts'
 import { FakeRuntime, type Program } from './fake-runtime.ts'
 
 export interface SimulatedNodeOptions {
@@ -42,7 +42,7 @@ export class SimulatedNode implements AsyncDisposable {
   readonly #directory: string
   readonly #seed: number
   readonly #log: Logger
-  readonly #seams: Pick<SimulatedNodeOptions, 'isolation' | 'podNetwork' | 'annotations'>
+  readonly #seams: Pick<KubeletDeps, 'isolation' | 'podNetwork' | 'notes'>
   #isCut = false
   #bootId = 'boot-0'
   #agent: { stop: AbortController; done: Promise<void> } | undefined
@@ -64,7 +64,7 @@ export class SimulatedNode implements AsyncDisposable {
     this.#seams = {
       ...(isolation && { isolation }),
       ...(podNetwork && { podNetwork }),
-      ...(annotations && { annotations }),
+      ...(annotations && { notes: { annotations } }),
     }
     const images = ['app:1']
     this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
