@@ -22,6 +22,7 @@ export function addTokenCommands(program: Command): void {
       'address that the new node dials (default: --control-plane-endpoint of the site, else a master)',
     )
     .option('--ttl <duration>', 'its validity, e.g. 30m, 24h', toLife, '24h')
+    .option('--node-name <name>', 'the only name under which a node may join with it')
     .option('--print-join-command', 'print the whole command for the new machine')
     .option('--machine', 'print a line for a bare machine, which installs the program first')
     .option('--master', 'for a further master of a site with --etcd embedded; opens all its keys')

@@ -12,7 +12,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const fairBelow = 256 - (256 % alphabet.length)
 
 /** The group whose members may request node certificates, which are approved automatically. */
-const nodeTokenGroup = 'system:bootstrappers:kubeadm:default-node-token'
+export const nodeTokenGroup = 'system:bootstrappers:kubeadm:default-node-token'
 
 /** Creates a new token. Its secret has 82 bits. */
 export function newBootstrapToken(random: Random): BootstrapToken {

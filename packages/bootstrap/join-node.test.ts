@@ -16,6 +16,8 @@ import { createCluster, resources, type ClusterClient } from '@skerry/client'
 import {
   createAuthority,
   generateKeyPair,
+  mayJoinAs,
+  nodeNameGroup,
   readCertificate,
   readSigningRequest,
   signCertificate,
@@ -31,6 +33,7 @@ import {
   holdServingCertificate,
   joinNode,
   newBootstrapToken,
+  nodeTokenGroup,
   publishBootstrapToken,
 } from './mod.ts'
 import { readCertificateAndKey } from './key-pair-files.ts'
@@ -93,7 +96,7 @@ async function signPending(cluster: ClusterClient, authority: Authority, signal:
     })
     const status = { certificate: Buffer.from(certificatePem).toString('base64') }
     await requests.updateStatus({ ...pending, status: { ...pending.status, ...status } }, signal)
-    return { requester: pending.spec?.username, asked }
+    return { requester: pending.spec?.username, groups: pending.spec?.groups ?? [], asked }
   }
 }
 
@@ -321,4 +324,20 @@ test('a held certificate is renewed in time, again and again, whatever fails in 
   assert.ok(repeatedMs - failedMs >= 5000, 'the failed try was not repeated at once')
   assert.ok(repeatedMs - failedMs < 10_000, 'the failed try was repeated soon')
   await rm(directory, { recursive: true })
+})
+
+test('the request of a machine with a token for one node names that node alone', async () => {
+  await using site = await startSite()
+  const { cluster, info, directory, signal, server } = site
+  const token = newBootstrapToken(systemRandom)
+  const groups = [nodeTokenGroup, nodeNameGroup('n1.shop')]
+  await publishBootstrapToken(cluster, { token, info, groups }, deps, signal)
+  const authorityHashes = [spkiHash(info.authorityPem)]
+  const options = { nodeName: 'n1.shop', directory, servers: [info.server], token, authorityHashes }
+  const [{ groups: asked }] = await Promise.all([
+    signPending(cluster, server.authority, signal),
+    joinNode(options, deps, signal),
+  ])
+  assert.ok(asked.includes(nodeTokenGroup), 'it may ask for the certificate of a node')
+  assert.deepEqual([mayJoinAs(asked, 'n1.shop'), mayJoinAs(asked, 'n1')], [true, false])
 })

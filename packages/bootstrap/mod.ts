@@ -40,7 +40,7 @@ export {
   type ValidityPeriod,
 } from './certificate-lifetimes.ts'
 export { clockFault, openTimeFloor, readFloor, type TimeFloor } from './time-floor.ts'
-export { bootstrapTokenText, newBootstrapToken } from './bootstrap-token-secret.ts'
+export { bootstrapTokenText, newBootstrapToken, nodeTokenGroup } from './bootstrap-token-secret.ts'
 export { clusterInfoConfigMap } from './cluster-info.ts'
 export { publishBootstrapToken } from './publish-token.ts'
 export { discoverCluster } from './discover-cluster.ts'

@@ -32,3 +32,4 @@ export {
   validityOf,
 } from './certificate-checks.ts'
 export { type KeyUsage } from './usages.ts'
+export { mayJoinAs, nodeNameGroup } from './token-of-node.ts'

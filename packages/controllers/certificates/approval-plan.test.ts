@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CertificateSigningRequest } from '@skerry/api'
-import type { SigningRequest } from '@skerry/pki'
+import { nodeNameGroup, type SigningRequest } from '@skerry/pki'
 import { automaticApprovals } from './approval-plan.ts'
 import { isStale } from './csr-cleaner-controller.ts'
 import { faultOf, lifetimeOf } from './signing-rules.ts'
@@ -26,6 +26,13 @@ function csr(signer: string, username: string, usages: string[]): CertificateSig
   }
 }
 
+/** A request with a token for one node. */
+function boundTo(nodeName: string): CertificateSigningRequest {
+  const asked = csr('kube-apiserver-client-kubelet', 'system:bootstrap:abcdef', client)
+  const groups = ['system:bootstrappers', nodeNameGroup(nodeName)]
+  return { ...asked, ...(asked.spec && { spec: { ...asked.spec, groups } }) }
+}
+
 const client = ['digital signature', 'client auth']
 const server = ['digital signature', 'server auth']
 const addresses = (): ReadonlySet<string> => new Set(['edge-1', '10.0.0.7'])
@@ -40,6 +47,24 @@ const table: {
     name: 'a bootstrap token may ask for a node',
     csr: csr('kube-apiserver-client-kubelet', 'system:bootstrap:abcdef', client),
     request: node,
+    expected: ['nodeclient'],
+  },
+  {
+    name: 'a token for one node may ask for that node',
+    csr: boundTo('edge-1'),
+    request: node,
+    expected: ['nodeclient'],
+  },
+  {
+    name: 'a token for one node may not ask for another, which exists perhaps',
+    csr: boundTo('edge-10'),
+    request: node,
+    expected: [],
+  },
+  {
+    name: 'a token for a node with dots in its name may ask for that node',
+    csr: boundTo('edge-1.shop.example'),
+    request: { ...node, commonName: 'system:node:edge-1.shop.example' },
     expected: ['nodeclient'],
   },
   {

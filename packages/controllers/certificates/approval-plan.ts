@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest } from '@skerry/api'
-import type { SigningRequest } from '@skerry/pki'
+import { mayJoinAs, type SigningRequest } from '@skerry/pki'
 
 export const nodeClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const nodeServingSigner = 'kubernetes.io/kubelet-serving'
@@ -16,7 +16,7 @@ export interface AutomaticApproval {
 
 /**
  * Applies upstream's rules for node client certificates: a bootstrap token's user may request one
- * for any node (nodeclient), a node for itself (selfnodeclient). A serving certificate is approved
+ * for any node (nodeclient), unless the token is for one node, and a node for itself (selfnodeclient). A serving certificate is approved
  * for the node itself, for names and addresses in its Node object, and for link-local addresses, at which every
  * machine reaches itself alone.
  */
@@ -27,6 +27,8 @@ export function automaticApprovals(
 ): AutomaticApproval[] {
   if (!isOfNode(request)) return []
   const isSelf = csr.spec?.username === request.commonName
+  const nodeName = request.commonName.slice(nodeUserPrefix.length)
+  if (!mayJoinAs(csr.spec?.groups ?? [], nodeName)) return []
   if (csr.spec?.signerName === nodeClientSigner && isNodeClient(csr, request)) {
     const self: AutomaticApproval = {
       subresource: 'selfnodeclient',
@@ -39,7 +41,7 @@ export function automaticApprovals(
     return isSelf ? [self, any] : [any]
   }
   if (csr.spec?.signerName === nodeServingSigner && isSelf && isNodeServing(csr, request)) {
-    const known = addresses(request.commonName.slice(nodeUserPrefix.length))
+    const known = addresses(nodeName)
     const asked = [...request.dnsNames, ...request.ipAddresses]
     const isOwn = (each: string): boolean => known?.has(each) === true || isLinkLocal(each)
     if (known === undefined || !asked.every(isOwn)) return []

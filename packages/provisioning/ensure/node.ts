@@ -22,10 +22,11 @@ const { readyMsMax } = provisioningBounds.steps
 export async function joinNode(context: MachineContext): Promise<string> {
   const { edge, master, signal } = context
   const { networkInterface } = edge.spec
-  await takeNodeName(context)
+  const nodeName = await takeNodeName(context)
   const site = await context.shellOf(master)
   const siteAddress = await addressOf(site, { address: master.address, networkInterface }, signal)
-  const made = await createNodeToken(site, `https://${siteAddress}:${apiPortDefault}`, context)
+  const server = `https://${siteAddress}:${apiPortDefault}`
+  const made = await createNodeToken(site, { server, nodeName }, context)
   return startNode({ ...made, others: otherServers(context) }, context)
 }
 

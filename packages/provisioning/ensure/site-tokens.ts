@@ -1,7 +1,8 @@
+import { exitCodes } from '@skerry/base'
 import { StepError, type JoinToken, type MachineContext } from '../contract/step.ts'
-import type { Shell } from '../contract/shell.ts'
+import type { RunResult, Shell } from '../contract/shell.ts'
 import { provisioningBounds } from '../limits-table.ts'
-import { must, places } from './commands.ts'
+import { places } from './commands.ts'
 
 type Asking = Pick<MachineContext, 'print' | 'signal'>
 
@@ -11,9 +12,18 @@ interface AskedToken {
   readonly kind: '--master' | '--witness'
 }
 
-/** Makes a token on a master with which one node joins. */
-export function createNodeToken(site: Shell, server: string, context: Asking): Promise<JoinToken> {
-  return create(site, { server, words: [], pattern: /^[a-z0-9]{6}\.[a-z0-9]{16}$/ }, context)
+/**
+ * Makes a token on a master with which one node joins. Its machine may be hostile, so that the token is for its name alone:
+ * under that of another node it would read the Secrets of its pods.
+ */
+export function createNodeToken(
+  site: Shell,
+  { server, nodeName }: { readonly server: string; readonly nodeName: string },
+  context: Asking,
+): Promise<JoinToken> {
+  const words = ['--node-name', nodeName]
+  const asked = { server, words, isNewOption: true, pattern: /^[a-z0-9]{6}\.[a-z0-9]{16}$/ }
+  return create(site, asked, context)
 }
 
 /** Makes a token on a master with which a further master or a witness joins. */
@@ -26,20 +36,38 @@ export function createMasterToken(
   return create(site, { server, words: [kind], pattern }, context)
 }
 
+interface TokenWish {
+  readonly server: string
+  readonly words: readonly string[]
+  /** True: a master whose program is older than that of its hub does not know the words. */
+  readonly isNewOption?: boolean
+  readonly pattern: RegExp
+}
+
 async function create(
   site: Shell,
-  { server, words, pattern }: { server: string; words: readonly string[]; pattern: RegExp },
-  context: Asking,
+  { server, words, isNewOption = false, pattern }: TokenWish,
+  { print, signal }: Asking,
 ): Promise<JoinToken> {
-  const command = ['token', 'create', '-o', 'json', '--ttl', '1h', '--server', server, ...words]
-  const text = await must(
-    { ...context, shell: site },
-    [places.program, ...command, '--data-dir', `${places.data}/site`],
+  const command = ['token', 'create', '-o', 'json', '--ttl', '1h', '--server', server]
+  const directory = ['--data-dir', `${places.data}/site`]
+  const run = (further: readonly string[]): Promise<RunResult> =>
     // The store of the site keeps what it has acknowledged.
-    { isQuiet: true, keepsFiles: true, timeoutMs: provisioningBounds.steps.tokenMsMax },
-  )
+    site.run([places.program, ...command, ...further, ...directory], {
+      keepsFiles: true,
+      timeoutMs: provisioningBounds.steps.tokenMsMax,
+      signal,
+    })
+  const first = await run(words)
+  const isOld = isNewOption && first.exitCode === exitCodes.usage
+  const { exitCode, stdout, stderr } = isOld ? await run([]) : first
+  if (stderr.trim() !== '') print(stderr)
+  if (exitCode !== 0) {
+    const why = stderr.trimEnd().split('\n').at(-1) || 'it printed nothing'
+    throw new StepError(`skerry token create exited with ${exitCode}: ${why}`)
+  }
   // The machine may print what it likes, so each field is checked.
-  const made: unknown = parsed(text)
+  const made: unknown = parsed(stdout)
   if (typeof made === 'object' && made !== null && 'token' in made && 'caHash' in made) {
     const { token, caHash } = made
     const isToken = typeof token === 'string' && pattern.test(token)

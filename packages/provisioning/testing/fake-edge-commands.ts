@@ -213,6 +213,7 @@ function startUnit(machine: FakeEdgeMachine, unit: string): string | undefined {
     const nodeName = /--node-name (\S+)/.exec(options)?.[1] ?? ''
     const before = edge.nodes.get(nodeName)
     if (before === undefined && !edge.tokens.has(token)) return 'its token opens nothing'
+    if ((edge.nodeOfToken.get(token) ?? nodeName) !== nodeName) return 'its token is for another'
     if (before === undefined) {
       const labels = [...options.matchAll(/--(?:label|taint) (\S+)/g)].map(([, text = '']) => text)
       edge.nodes.set(nodeName, { isCordoned: false, labels })
@@ -286,7 +287,9 @@ const programs: Readonly<Record<string, Act>> = {
   }),
   'token create': onSite(({ edge }, words) => {
     const isOfMaster = words.includes('--master') || words.includes('--witness')
-    const token = edge.makeToken(`0123456789abcdef${isOfMaster ? `.${'k'.repeat(43)}` : ''}`)
+    const nodeName = words[words.indexOf('--node-name') + 1]
+    const rest = `0123456789abcdef${isOfMaster ? `.${'k'.repeat(43)}` : ''}`
+    const token = edge.makeToken(rest, words.includes('--node-name') ? nodeName : undefined)
     return printed(JSON.stringify({ token, caHash: `sha256:${'a'.repeat(64)}` }))
   }),
   'site members': ({ edge, running }) => {

@@ -17,6 +17,8 @@ export class FakeEdge {
   /** The tokens that open something. */
   readonly tokens = new Set<string>()
   readonly clock: Clock
+  /** The only node that a token lets in, if it is for one. */
+  readonly nodeOfToken = new Map<string, string>()
   /** Commands that no machine knows: a step that is new here, or has a slip. */
   readonly unknown: string[] = []
   /** False: the programs of its masters are older than the command for labels. */
@@ -35,10 +37,11 @@ export class FakeEdge {
   }
 
   /** Returns a token that nobody had before: this text with a number in front. */
-  makeToken(rest: string): string {
+  makeToken(rest: string, nodeName?: string): string {
     this.#made += 1
     const token = `${String(this.#made).padStart(6, '0')}.${rest}`
     this.tokens.add(token)
+    if (nodeName !== undefined) this.nodeOfToken.set(token, nodeName)
     return token
   }
 

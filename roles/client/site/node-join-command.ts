@@ -1,6 +1,9 @@
 import { join } from 'node:path'
+import { checkDnsSubdomain } from '@skerry/api'
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
+import { nodeTokenGroup } from '@skerry/bootstrap'
 import type { ClusterClient } from '@skerry/client'
+import { nodeNameGroup } from '@skerry/pki'
 import { openAdminCluster } from '../../admin/admin-cluster.ts'
 import { createJoinToken, parseDurationMs } from '../../admin/join-token.ts'
 import { offeredPackage } from '../../program/line-package.ts'
@@ -18,6 +21,7 @@ export interface TokenOptions extends LinePackageFlags {
   server: string | undefined
   ttl: string
   printJoinCommand: boolean | undefined
+  nodeName: string | undefined
   master: boolean | undefined
   witness: boolean | undefined
   output: string | undefined
@@ -30,6 +34,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     throw new ExpectedError(text, exitCodes.usage)
   }
   refusePackageAlone(options)
+  refuseName(options)
   const signal = AbortSignal.timeout(askMs)
   const { cluster, caPem } = await openSite(options, signal)
   if (options.master === true || options.witness === true) {
@@ -47,9 +52,11 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     options.machine === true ? await pinScript(cluster, { server, offline }, signal) : undefined
   const ttlSeconds = (parseDurationMs(options.ttl) ?? 0) / 1_000
   const description = 'made by skerry token create'
+  const { nodeName } = options
+  const bound = nodeName === undefined ? {} : { groups: [nodeTokenGroup, nodeNameGroup(nodeName)] }
   const made = await createJoinToken(
     cluster,
-    { server, caPem, ttlSeconds, description },
+    { server, caPem, ttlSeconds, description, ...bound },
     { clock: systemClock },
     signal,
   )
@@ -61,6 +68,18 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
     tellExpiry(made.expiresAtMs, options.ttl)
   } else if (options.printJoinCommand === true) console.log(nodeJoinLine(made, { others, info }))
   else console.log(made.token)
+}
+
+/** Masters join under the name of their host, and their token opens more than a name. */
+function refuseName({ nodeName, master, witness }: TokenOptions): void {
+  if (nodeName === undefined) return
+  if (master === true || witness === true) {
+    throw new ExpectedError('Cannot create token: --node-name is for nodes', exitCodes.usage)
+  }
+  // The label kubernetes.io/hostname has it, and no label is longer.
+  if (checkDnsSubdomain(nodeName).length === 0 && nodeName.length <= 63) return
+  const text = `Cannot create token: --node-name ${nodeName} is not the name of a node`
+  throw new ExpectedError(text, exitCodes.usage)
 }
 
 async function openSite(
