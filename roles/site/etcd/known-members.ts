@@ -45,7 +45,7 @@ export async function lookAtMembers(
   } catch (cause) {
     if (cause instanceof ExpectedError) throw cause
     throw new ExpectedError(
-      `${doing}: none of ${urls.join(', ')} answers; start the site on this machine, or run this on another master`,
+      `${doing}: none of ${urls.join(', ')} answers; start the site on this machine, or run this on another master; etcd answers once most of its members hear each other, and if they are gone for good, "skerry site recover" goes on without them`,
       exitCodes.unreachable,
       { cause },
     )

@@ -1,4 +1,6 @@
-import { connectByTcp, withTimeout, type Clock } from '@skerry/base'
+import { once } from 'node:events'
+import { connect as connectByTls } from 'node:tls'
+import { connectByTcp, unlessAborted, withTimeout, type Clock } from '@skerry/base'
 import { etcdPkiPaths, readFileIfPresent } from '@skerry/bootstrap'
 import {
   EtcdMemberClient,
@@ -57,7 +59,7 @@ export class MemberClients implements Disposable {
     let last: unknown = new Error('Cannot ask etcd: no member is known')
     for (const url of urls) {
       try {
-        return await ask(this.at(url))
+        return await ask(await this.#greeted(url, signal))
       } catch (error) {
         signal.throwIfAborted()
         last = error
@@ -78,7 +80,10 @@ export class MemberClients implements Disposable {
   async statusOf(url: string, signal: AbortSignal): Promise<EtcdMemberStatus | undefined> {
     const limit = { clock: this.#clock, ms: answerMs, message: `Cannot ask ${url}: no answer` }
     try {
-      return await withTimeout(limit, signal, (scope) => this.at(url).status(scope))
+      return await withTimeout(limit, signal, async (scope) => {
+        const client = await this.#greeted(url, scope)
+        return client.status(scope)
+      })
     } catch {
       // Silence is an answer, too.
       signal.throwIfAborted()
@@ -101,6 +106,33 @@ export class MemberClients implements Disposable {
       // Silence is an answer, too.
       signal.throwIfAborted()
       return false
+    }
+  }
+
+  /**
+   * Returns a client of a member whose port answers. An etcd that starts without a quorum takes connections and greets
+   * nobody, and gRPC would keep one, and with it the process of a command, for ever.
+   */
+  async #greeted(url: string, signal: AbortSignal): Promise<EtcdMemberClient> {
+    if (!this.#clients.has(url)) {
+      const message = `Cannot ask ${url}: it takes connections and answers nothing`
+      await withTimeout({ clock: this.#clock, ms: answerMs, message }, signal, (scope) =>
+        this.#greet(url, scope),
+      )
+    }
+    return this.at(url)
+  }
+
+  async #greet(url: string, signal: AbortSignal): Promise<void> {
+    const { cert, key } = this.#tls
+    const place = { host: new URL(url).hostname, port: portOf(url) }
+    // Calls check the certificate of the member.
+    const options = { ...place, cert, key, ALPNProtocols: ['h2'], rejectUnauthorized: false }
+    const socket = connectByTls(options)
+    try {
+      await unlessAborted(once(socket, 'secureConnect'), signal)
+    } finally {
+      socket.destroy()
     }
   }
 
