@@ -1,12 +1,9 @@
 /** Tests images of a registry that requires credentials: refused without, pulled with a pull secret. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import type { TestHost } from '@skerry/testing'
 import { ClusterOnHosts } from './cluster-on-hosts.ts'
 import { whyNot } from './prerequisites.ts'
+import { startRegistry } from './registry-on-host.ts'
 
 const username = 'puller'
 const password = 'pass:word'
@@ -15,26 +12,13 @@ test('a private registry', { skip: await whyNot(), timeout: 300_000 }, async (t)
   await using cluster = await ClusterOnHosts.start()
   const { host } = await cluster.addNode(1)
   for (const challenge of ['basic', 'bearer'] as const) {
-    const registry = await startRegistry(host, challenge)
+    const registry = await startRegistry(host, { challenge, username, password })
     await t.test(`that asks for ${challenge} credentials`, (group) =>
       pulls(group, { cluster, namespace: challenge, registry }),
     )
   }
   await t.test('policy Never does not pull', () => neverPulls(cluster))
 })
-
-/** Starts a registry on the loopback of the node's host, where containerd accepts plain HTTP. */
-async function startRegistry(host: TestHost, challenge: string): Promise<string> {
-  const script = join(import.meta.dirname, 'registry-process.ts')
-  const child = host.start([process.execPath, script, challenge, username, password], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  if (child.stdout === null) throw new Error('Cannot start the registry: no output')
-  const [port] = await once(createInterface({ input: child.stdout }), 'line', {
-    signal: AbortSignal.timeout(30_000),
-  })
-  return `127.0.0.1:${port}`
-}
 
 interface Scene {
   cluster: ClusterOnHosts
