@@ -193,10 +193,14 @@ interface Places {
 }
 
 test('one application in three places', { skip: await whyNot(), timeout: 600_000 }, async (t) => {
-  const siteFlags = async () => ['--edge-apps', 'superedge,kubeedge,openyurt']
+  const systems = ['--edge-apps', 'superedge,kubeedge,openyurt']
+  const neighbours = ['--neighbours-by', 'zone1']
+  const siteFlags = async () => [...systems, ...neighbours]
   await using cluster = await ClusterOnHosts.start({ archives: await echoArchives(), siteFlags })
   const nodes: EdgeNode[] = []
-  for (const number of [1, 2, 3, 4, 5, 6]) nodes.push(await cluster.addNode(number))
+  for (const number of [1, 2, 3, 4, 5, 6]) {
+    nodes.push(await cluster.addNode(number, neighbours))
+  }
   const places = {
     shanghai: nodes.slice(0, 2),
     beijing: nodes.slice(2, 4),
@@ -220,6 +224,7 @@ test('one application in three places', { skip: await whyNot(), timeout: 600_000
   await t.test('a YurtAppSet runs in each pool as its tweaks say', () => runsInPools(cluster))
   await t.test('one place gets a template of its own', () => hasTemplate(cluster))
   await t.test('a place that grows from no nodes gets its pods', () => grows(cluster, places))
+  await t.test('the nodes of a place see each other', () => seeEachOther(cluster, places))
   await t.test('a place that is cut off and loses its power keeps its traffic', () =>
     goesOnAlone(cluster, places),
   )
@@ -412,11 +417,23 @@ async function grows(cluster: ClusterOnHosts, places: Places): Promise<void> {
   for (const { host } of places.late) await untilAnswers(cluster, { host, name: service }, pods)
 }
 
+async function seeEachOther(cluster: ClusterOnHosts, places: Places): Promise<void> {
+  const path = '{.status.conditions[?(@.type=="SeenByNeighbours")].message}'
+  for (const [node, other] of [places.beijing, places.beijing.toReversed()]) {
+    assert.ok(node && other)
+    await cluster.waitFor(`${other.name} to see ${node.name}`, async () => {
+      const shown = await cluster.kubectl('get', 'node', node.name, '-o', `jsonpath=${path}`)
+      return shown === `seen by ${other.name}; missed by nobody` ? true : undefined
+    })
+  }
+}
+
 /** The control plane is away from all places. One node of Beijing loses its power, and comes back. */
 async function goesOnAlone(cluster: ClusterOnHosts, places: Places): Promise<void> {
-  const [node] = places.beijing
-  assert.ok(node)
+  const [node, other] = places.beijing
+  assert.ok(node && other)
   const pods = await podsOf(cluster, places.beijing)
+  const podsOfOther = await podsOf(cluster, [other])
   await cluster.waitFor('the pods in the store of the node', async () => {
     const path = join(cluster.directory, node.name, 'service-network.json')
     const text = await readFile(path, 'utf8')
@@ -424,6 +441,8 @@ async function goesOnAlone(cluster: ClusterOnHosts, places: Places): Promise<voi
   })
   await cluster.site.kill()
   await node.host.reboot()
+  // Its neighbour leaves out the pods of the node that is off.
+  await untilAnswers(cluster, { host: other.host, name: service }, podsOfOther)
   await node.role.start()
   for (const { host } of places.beijing) await untilAnswers(cluster, { host, name: service }, pods)
   await cluster.site.start()

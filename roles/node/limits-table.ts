@@ -5,8 +5,8 @@ export const nodeBounds = Object.freeze({
     addressLookMs: 200,
   }),
   neighbours: Object.freeze({
-    /** Without a renewal of its lease for this long, the node's control plane is away. Two renewals are missing. */
-    awayMs: 25_000,
+    /** Without a renewal of its lease for this long, the control plane of a node is away. One renewal is missing. */
+    awayMs: 15_000,
     /** Changes of the group within this time are written once. */
     saveMs: 2_000,
     /** More than a group of 5,000 nodes takes. */

@@ -81,4 +81,33 @@ export const mutants: readonly Mutant[] = [
     find: 'keepRunning: (scope, onStarted) => child.keepRunning(scope, onStarted),',
     replace: 'keepRunning: async () => {},',
   },
+  {
+    proof: 'a node that most neighbours see is never given up, and a dead one is in time',
+    test: 'packages/controllers/nodes/neighbours-simulation.test.ts',
+    file: 'packages/controllers/nodes/standing.ts',
+    find: "return verdict?.kind === 'seen' ? 'seen' : 'silent'",
+    replace: "return 'silent'",
+  },
+  {
+    proof:
+      'one node alone takes nothing from another, and a node that is heard is not dead, whatever all say',
+    test: 'packages/controllers/nodes/neighbours.test.ts',
+    file: 'packages/controllers/nodes/standing.ts',
+    find: 'hasReported && silentMs > suspectMs',
+    replace: 'hasReported',
+  },
+  {
+    proof: 'a neighbour is missed if another machine answers in its place',
+    test: 'packages/neighbours/ask-neighbour.test.ts',
+    file: 'packages/neighbours/ask-neighbour.ts',
+    find: 'if (name !== neighbour.name) {',
+    replace: 'if (name === undefined) {',
+  },
+  {
+    proof: 'a caller without the certificate of a node of the cluster is nobody',
+    test: 'packages/neighbours/ask-neighbour.test.ts',
+    file: 'packages/neighbours/neighbour-identity.ts',
+    find: ' || !lines.includes(group)',
+    replace: '',
+  },
 ]
