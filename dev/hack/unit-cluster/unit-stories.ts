@@ -18,6 +18,8 @@ function scaled(replicas: number): string[] {
 
 async function playQuiet(hall: Hall): Promise<void> {
   await goAway(hall)
+  assert.match(await hall.status('version'), /^1\.\d+\.\d+\+skerry/)
+  assert.equal(await hall.status('addresses[0].host'), hall.server.host.address)
   const refused = await hall.cluster.tryKubectl(scaled(5))
   assert.match(refused.stderr, /unit hall has it as a cluster of its own; change it there/)
   await hall.until('the hub to show the unit', async () => {
