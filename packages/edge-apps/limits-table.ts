@@ -41,6 +41,10 @@ export const edgeAppsBounds = Object.freeze({
   unitClusterController: Object.freeze({
     /** Pods and volumes are not watched for it, so that a unit that waits is looked at again after this time. */
     lookAgainMs: 60_000,
+    /** The interval at which the status of a unit that acts by itself is looked at. */
+    heardAgainMs: 15_000,
+    /** The interval at which a content that was refused is read again. */
+    refusedMs: 15_000,
     /** The pause between two steps of a unit that is handed over or taken back. */
     stepMs: 500,
     /** The faults that one status names. */

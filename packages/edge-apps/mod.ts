@@ -20,4 +20,5 @@ export {
   type ParentRecord,
   type UnitRecord,
 } from './levels/handover.ts'
-export type { UnitActs } from './levels/unit-acts.ts'
+export type { TakeResult, UnitActs, UnitServing } from './levels/unit-acts.ts'
+export type { UnitFault } from './levels/unit-faults.ts'

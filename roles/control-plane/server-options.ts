@@ -9,7 +9,7 @@ import {
   type TlsFiles,
 } from '@skerry/apiserver'
 import type { ClusterPki } from '@skerry/bootstrap'
-import { version } from '../runtime/version.ts'
+import { servedVersion } from '../runtime/version.ts'
 import type { AccessFiles } from './access-files.ts'
 import type { Renewal } from './certificate-upkeep.ts'
 import type { ControlPlaneOptions } from './control-plane-options.ts'
@@ -82,7 +82,7 @@ export function serverOptions<Plane extends OpenPlane>(
       identity: () => renewal.current.frontProxyClient,
       ...(dial === undefined ? {} : { dial }),
     },
-    version: { gitVersion: `v1.36.3+skerry-${version}` },
+    version: { gitVersion: servedVersion },
     accessCheckMs: options.access?.checkMs,
     records: {
       auditTrail: files.auditTrail,

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 /** The program's own version: package.json's, or what the bundler put in its place. */
 export const version: string = readVersion()
 
+/** The version of Kubernetes whose API is served, as clients read it. */
+export const servedVersion = `v1.36.3+skerry-${version}`
+
 /** The name of the agent's image in `skerry build --agent-image` and in manifests. */
 export const agentImageReference = `localhost/skerry-agent:${version}`
 

@@ -28,6 +28,8 @@ export interface ChildRole {
   /** Resolves when the role was stopped by the signal; rejects never: a dead child is started again. */
   readonly ended: Promise<void>
   readonly pid: () => number | undefined
+  /** Returns whether the process that runs now has said that it serves. */
+  readonly isReady: () => boolean
   /** Stops it in order, without a restart. */
   stop(): Promise<void>
 }
@@ -43,6 +45,7 @@ export function superviseRole(
   const own = new AbortController()
   const signal = AbortSignal.any([parent, own.signal])
   let child: ChildProcess | undefined
+  let isReady = false
   const ready = Promise.withResolvers<void>()
   const run = async (): Promise<void> => {
     const backoff = createBackoff(upBounds.childRole.restart, deps.random)
@@ -50,8 +53,12 @@ export function superviseRole(
       const startMs = deps.clock.monotonicMs()
       await using file = await open(options.logFile, 'a', 0o600)
       child = start(options, file.fd)
-      child.on('message', () => ready.resolve())
+      child.on('message', () => {
+        isReady = true
+        ready.resolve()
+      })
       const cause = await waitForEnd(child, signal)
+      isReady = false
       if (signal.aborted) return
       ready.reject(await firstFailure(options, cause))
       deps.log.error('Role ended, starting it again', { role: options.role, cause })
@@ -70,6 +77,7 @@ export function superviseRole(
     ready: ready.promise,
     ended,
     pid: () => child?.pid,
+    isReady: () => isReady,
     async stop() {
       own.abort(new Error('no longer wanted'))
       await ended

@@ -8,6 +8,7 @@ export const unitStories: Readonly<Record<string, (hall: Hall) => Promise<void>>
   cuts: playCuts,
   minds: playMinds,
   dead: playDead,
+  lost: playLost,
 }
 
 const rollout = ['rollout', 'status', '-n', 'guestbook', 'deployment/web', '--timeout=90s']
@@ -18,6 +19,8 @@ function scaled(replicas: number): string[] {
 
 async function playQuiet(hall: Hall): Promise<void> {
   await goAway(hall)
+  assert.match(await hall.status('version'), /^1\.\d+\.\d+\+skerry/)
+  assert.equal(await hall.status('addresses[0].host'), hall.server.host.address)
   const refused = await hall.cluster.tryKubectl(scaled(5))
   assert.match(refused.stderr, /unit hall has it as a cluster of its own; change it there/)
   await hall.until('the hub to show the unit', async () => {
@@ -78,6 +81,22 @@ async function playDead(hall: Hall): Promise<void> {
   await hall.setLevel('L3')
   await hall.untilPhase('')
   await follower.role.start()
+  await hall.untilNodes('parent')
+}
+
+/** A person gives the server of the unit up, which comes back later. */
+async function playLost(hall: Hall): Promise<void> {
+  const { cluster, server } = hall
+  await goAway(hall)
+  await server.role.kill()
+  await hall.setLevel('L3')
+  await hall.untilPhase('Terminating')
+  const message = await hall.status('conditions[0].message')
+  const [mark = ''] = /edge\.skerry\.io\/lost-generation=\d+/.exec(message) ?? []
+  assert.notEqual(mark, '', message)
+  await cluster.kubectl('annotate', 'nodeunit', 'hall', mark)
+  await hall.untilPhase('')
+  await server.role.start()
   await hall.untilNodes('parent')
 }
 

@@ -21,7 +21,7 @@ const sealed: UnitRecord = { generation: 6, phase: 'sealed', content: 'b' }
 
 const parentTable: readonly [
   title: string,
-  view: { wanted: Side; parent: ParentRecord; unit?: UnitRecord },
+  view: { wanted: Side; parent: ParentRecord; unit?: UnitRecord; lost?: number },
   step: ParentStep,
 ][] = [
   ['acts on, if nobody wants more', { wanted: 'parent', parent: own }, { act: 'none' }],
@@ -62,6 +62,16 @@ const parentTable: readonly [
     { act: 'none', waitsFor: 'its own control plane has stopped' },
   ],
   [
+    'acts without a unit whose server is said to be destroyed',
+    { wanted: 'parent', parent: recalled, unit: open, lost: 6 },
+    { act: 'note', record: { generation: 7, phase: 'own' } },
+  ],
+  [
+    'believes nobody who said so of an earlier call',
+    { wanted: 'parent', parent: { generation: 8, phase: 'recalled' }, unit: open, lost: 6 },
+    { act: 'none', waitsFor: 'its own control plane has stopped' },
+  ],
+  [
     'takes what was sealed, and then acts',
     { wanted: 'parent', parent: recalled, unit: sealed },
     { act: 'take', content: 'b', record: { generation: 6, phase: 'own' } },
@@ -89,6 +99,11 @@ test('a unit opens only the content that was released to it', () => {
   assert.deepEqual(planHandover.unit({ unit: sealed, parent: released }), { act: 'none' })
   const later = { ...filled, generation: 7 }
   assert.deepEqual(planHandover.unit({ unit: later, parent: released }), { act: 'none' })
+})
+
+test('a unit that was given up as lost stops once it hears of it', () => {
+  const parent: ParentRecord = { generation: 7, phase: 'own' }
+  assert.deepEqual(planHandover.unit({ unit: open, parent }), { act: 'seal', generation: 7 })
 })
 
 test('a unit that acts is not filled over', () => {

@@ -71,6 +71,8 @@ interface ParentView {
   readonly wanted: Side
   readonly parent: ParentRecord
   readonly unit?: UnitRecord | undefined
+  /** The generation in which a person says that the unit's server is destroyed, and nobody can seal what it had. */
+  readonly lost?: number | undefined
 }
 
 interface UnitView {
@@ -113,8 +115,9 @@ const parentSteps: Readonly<Record<ParentRecord['phase'], (view: ParentView) => 
     const isOpen = unit?.phase === 'open' && unit.generation === parent.generation
     return isOpen ? { act: 'none' } : { act: 'none', waitsFor: 'its own control plane acts' }
   },
-  recalled({ wanted, parent, unit }) {
+  recalled({ wanted, parent, unit, lost }) {
     const { generation } = parent
+    if (wanted === 'parent' && lost === generation) return note(generation + 1, 'own')
     // An open unit may have gone on from what it was given, so that only it can say what there is to take.
     if (unit?.phase !== 'sealed' || unit.generation !== generation || unit.content === undefined) {
       return { act: 'none', waitsFor: 'its own control plane has stopped' }
@@ -139,7 +142,11 @@ function planUnit({ unit, parent }: UnitView): UnitStep {
     if (!isMine || unit.content !== content) return { act: 'none' }
     return { act: 'note', record: { ...unit, generation, phase: 'open' } }
   }
-  if (!isNews || phase === 'own') return { act: 'none' }
+  if (!isNews) return { act: 'none' }
+  if (phase === 'own') {
+    // The parent was told that this unit is lost, and acts without it.
+    return unit.phase === 'open' ? { act: 'seal', generation } : { act: 'none' }
+  }
   if (phase === 'recalled') {
     if (unit.phase === 'empty') return { act: 'none' }
     if (unit.phase === 'open') return { act: 'seal', generation }

@@ -1,4 +1,20 @@
 import type { ParentRecord, UnitRecord } from './handover.ts'
+import type { UnitFault } from './unit-faults.ts'
+
+/** The unit's own control plane while it is open. */
+export interface UnitServing {
+  /** The version of Kubernetes that it serves, e.g. `v1.36.3+skerry-1.0.0`. */
+  readonly version: string
+  /** Its URL. */
+  readonly server: string
+}
+
+export interface TakeResult {
+  /** False if the content has not arrived, or is refused. */
+  readonly isTaken: boolean
+  /** The objects that cannot come back, with a remedy; nothing has been touched. */
+  readonly refusal?: string
+}
 
 /**
  * The acts of a parent on its own store by which a unit is handed over. They need more than the API, so that only a site
@@ -9,8 +25,10 @@ export interface UnitActs {
   recordOf(unit: string): ParentRecord
   /** Returns the last statement of the unit's own control plane since this process started. */
   heardOf(unit: string): UnitRecord | undefined
+  /** Returns where the unit's own control plane serves, if it has said so and was heard lately. */
+  servesOf(unit: string): UnitServing | undefined
   /** Returns what keeps this site from handing these nodes over, with remedies. */
-  faultsOf(nodes: readonly string[]): string[]
+  faultsOf(nodes: readonly string[], signal: AbortSignal): Promise<readonly UnitFault[]>
   /** Replaces the record. With the phase `fenced`, nobody writes the objects of these nodes from then on. */
   note(
     unit: string,
@@ -19,13 +37,10 @@ export interface UnitActs {
   ): Promise<void>
   /** Packs the fenced objects, and puts the digest into the record. */
   pack(unit: string, signal: AbortSignal): Promise<void>
-  /**
-   * Replaces the fenced objects by the sealed content, and only then the record. Resolves to false if that content has not
-   * arrived.
-   */
+  /** Replaces the fenced objects by the sealed content, and only then the record. */
   take(
     unit: string,
     taken: { readonly content: string; readonly record: ParentRecord },
     signal: AbortSignal,
-  ): Promise<boolean>
+  ): Promise<TakeResult>
 }

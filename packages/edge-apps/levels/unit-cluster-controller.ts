@@ -1,4 +1,4 @@
-import { addLists, equalJson, isStatusError, localPath, type Node } from '@skerry/api'
+import { equalJson, isStatusError, localPath, type Node } from '@skerry/api'
 import { ifThere, resources, type Change } from '@skerry/client'
 import {
   watch,
@@ -8,15 +8,22 @@ import {
 } from '@skerry/controller-runtime'
 import { isReady } from '../groups/label-groups.ts'
 import { edgeAppsBounds } from '../limits-table.ts'
-import { isMember, nodeUnits, type NodeUnit, type UnitClusterStatus } from '../superedge/unit.ts'
+import {
+  isMember,
+  nodeUnits,
+  unitWords,
+  type NodeUnit,
+  type UnitClusterStatus,
+} from '../superedge/unit.ts'
 import { firstRecords, planHandover, type ParentStep } from './handover.ts'
 import { readUnit } from './read-unit.ts'
 import type { UnitActs } from './unit-acts.ts'
+import { statusOfFaults, statusOfProgress } from './unit-cluster-status.ts'
 import { faultsOfNodes, faultsOfPods, type UnitFault } from './unit-faults.ts'
 
 const { nodeDelayMs } = edgeAppsBounds.appController
 const { podsMax } = edgeAppsBounds.readUnit
-const { lookAgainMs, stepMs, faultsMax } = edgeAppsBounds.unitClusterController
+const { lookAgainMs, heardAgainMs, refusedMs, stepMs } = edgeAppsBounds.unitClusterController
 
 /**
  * Hands a unit over to a control plane of its own, or takes it back, and reports how far it is. A unit is handed over as a
@@ -37,9 +44,8 @@ export function unitClusterController(acts?: UnitActs): ControllerDefinition {
 
 /** Two units may claim one node, so that each of them is looked at again. */
 function unitsOfUnit({ object, old }: Change<NodeUnit>, context: ControllerContext): string[] {
-  if (old && equalJson([old.spec, old.metadata.name], [object.spec, object.metadata.name])) {
-    return []
-  }
+  const seen = ({ spec, metadata }: NodeUnit): unknown => [spec, metadata.name, lostIn(metadata)]
+  if (old && equalJson(seen(old), seen(object))) return []
   return [...new Set([object.metadata.name ?? '', ...wanting(context).map(nameOf)])]
 }
 
@@ -75,22 +81,38 @@ async function reconcile(
   if (!unit) return
   const wanted = (unit.spec?.autonomyLevel ?? 'L3') === 'L3' ? 'parent' : 'unit'
   const parent = acts?.recordOf(name) ?? firstRecords.parent
-  const step = planHandover.parent({ wanted, parent, unit: acts?.heardOf(name) })
+  const lost = lostIn(unit.metadata)
+  const step = planHandover.parent({ wanted, parent, unit: acts?.heardOf(name), lost })
   if (parent.phase === 'own' && step.act === 'none') return report(unit, undefined, context, signal)
   const nodes = context.informer(resources.nodes).list()
   const looked = { unit, nodes, members: nodes.filter((node) => isMember(unit, node)) }
   if (parent.phase === 'own') {
     const faults = await whyNot(looked, acts, context, signal)
     if (faults.length > 0) {
-      await report(unit, failed(faults, looked.members), context, signal)
+      await report(unit, statusOfFaults(faults, looked.members), context, signal)
       return { requeueAfterMs: lookAgainMs }
     }
   }
   if (acts === undefined) return
-  const isDone = await carryOut(step, looked, acts, signal)
-  const progress = progressOf(looked, step, acts)
+  const { isDone, refusal } = await carryOut(step, looked, acts, signal)
+  const progress = statusOfProgress({
+    last: unit.status?.unitClusterStatus,
+    members: looked.members,
+    record: acts.recordOf(name),
+    waitsFor: step.act === 'none' ? step.waitsFor : undefined,
+    heard: acts.heardOf(name),
+    serving: acts.servesOf(name),
+    refusal,
+  })
   await report(unit, progress, context, signal)
-  return { requeueAfterMs: isDone || progress?.phase !== 'Running' ? stepMs : lookAgainMs }
+  if (refusal !== undefined) return { requeueAfterMs: refusedMs }
+  const isMoving = isDone || progress?.phase !== 'Running'
+  return { requeueAfterMs: isMoving ? stepMs : heardAgainMs }
+}
+
+function lostIn({ annotations }: NodeUnit['metadata']): number | undefined {
+  const text = annotations?.[unitWords.lostGeneration]
+  return text === undefined ? undefined : Number(text)
 }
 
 /** Returns what keeps a unit from being handed over; nothing if it can be. */
@@ -109,58 +131,40 @@ async function whyNot(
     return [{ reason: 'NotSupported', message }]
   }
   const names = members.map(({ metadata }) => metadata.name ?? '')
-  return acts.faultsOf(names).map((message) => ({ reason: 'NotSupported', message }))
+  return acts.faultsOf(names, signal)
 }
 
-/** Resolves to true if something was done, so that the next step follows. */
+interface Done {
+  /** True if the next step follows. */
+  readonly isDone: boolean
+  readonly refusal?: string | undefined
+}
+
 async function carryOut(
   step: ParentStep,
   { unit, members }: Looked,
   acts: UnitActs,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Done> {
   const name = nameOf(unit)
   const nodes = members.map(({ metadata }) => metadata.name ?? '')
   switch (step.act) {
     case 'none':
-      return false
+      return { isDone: false }
     case 'note':
       await acts.note(name, { record: step.record, nodes }, signal)
-      return true
+      return { isDone: true }
     case 'pack':
       await acts.pack(name, signal)
-      return true
-    case 'take':
-      return acts.take(name, step, signal)
+      return { isDone: true }
+    case 'take': {
+      const { isTaken, refusal } = await acts.take(name, step, signal)
+      return { isDone: isTaken, refusal }
+    }
     default:
       return step satisfies never
   }
 }
-
-/** Says how far a unit is; undefined if the parent has it. */
-function progressOf(
-  { unit, members }: Looked,
-  step: ParentStep,
-  acts: UnitActs,
-): UnitClusterStatus | undefined {
-  const { phase, generation } = acts.recordOf(nameOf(unit))
-  if (phase === 'own') return undefined
-  const heard = acts.heardOf(nameOf(unit))
-  const isOpen = phase === 'released' && heard?.phase === 'open' && heard.generation === generation
-  const waitsFor = step.act === 'none' && !isOpen ? step.waitsFor : undefined
-  const message = isOpen
-    ? 'its own control plane acts'
-    : `waits until ${waitsFor ?? 'its next step'}`
-  return {
-    phase: isOpen ? 'Running' : phase === 'recalled' ? 'Terminating' : 'Initializing',
-    conditions: [
-      { type: 'Init', status: isOpen ? 'True' : 'Unknown', reason: reasons[phase], message },
-    ],
-    resource: { capacity: total(members, 'capacity'), allocatable: total(members, 'allocatable') },
-  }
-}
-
-const reasons = Object.freeze({ fenced: 'Fenced', released: 'Released', recalled: 'Recalled' })
 
 const notSupported: UnitFault = {
   reason: 'NotSupported',
@@ -190,31 +194,6 @@ async function faultsOf(
     if (!isStatusError(error, 'Forbidden')) throw error
     return [{ reason: 'Forbidden', message: error.message }]
   }
-}
-
-function failed(faults: readonly UnitFault[], members: readonly Node[]): UnitClusterStatus {
-  const named = faults.slice(0, faultsMax).map(({ message }) => message)
-  const more = faults.length - named.length
-  const message = [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
-  const { reason } = faults[0] ?? notSupported
-  return {
-    phase: 'Failed',
-    conditions: [{ type: 'Init', status: 'False', reason, message }],
-    resource: {
-      capacity: total(members, 'capacity'),
-      allocatable: total(members, 'allocatable'),
-    },
-  }
-}
-
-function total(
-  members: readonly Node[],
-  which: 'capacity' | 'allocatable',
-): Readonly<Record<string, string>> {
-  return members.reduce<Readonly<Record<string, string>>>(
-    (sum, { status }) => addLists(sum, status?.[which] ?? {}),
-    {},
-  )
 }
 
 async function report(

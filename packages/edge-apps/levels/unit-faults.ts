@@ -26,6 +26,7 @@ export interface UnitFault {
     | 'ForeignWorkload'
     | 'SharedWorkload'
     | 'RemoteVolume'
+    | 'CustomResource'
     | 'DeviceInUse'
     | 'TooManyPods'
     | 'Forbidden'

@@ -12,7 +12,15 @@ export interface UnitCondition {
 
 /** SuperEdge's report of a unit that is, or shall be, a cluster of its own. */
 export interface UnitClusterStatus {
+  /** The version that its own control plane serves. */
+  readonly version?: string
   readonly phase: string
+  readonly addresses?: readonly {
+    readonly type: string
+    readonly host: string
+    readonly port: number
+    readonly path: string
+  }[]
   readonly conditions: readonly {
     readonly type: string
     readonly status: string
@@ -97,6 +105,8 @@ export const unitWords = Object.freeze({
   foundBy: 'site.superedge.io/node-group-auto-keys-hash',
   /** The type of units that a group makes. */
   foundType: 'unit-node-edge',
+  /** An annotation of a unit, by which a person says in which generation its server was destroyed. */
+  lostGeneration: 'edge.skerry.io/lost-generation',
 })
 
 /** Returns the settings that a unit has for its nodes. */

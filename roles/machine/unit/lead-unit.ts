@@ -91,7 +91,7 @@ class LeadingNode {
     const { parent, site, context } = this.#deps
     try {
       const join = this.#needsJoin ? await site.join(context.signal) : undefined
-      return await parent.ask({ record, node, join })
+      return await parent.ask({ record, node, join, serves: site.serves })
     } catch (error) {
       context.signal.throwIfAborted()
       context.log.debug('Parent gives no order', { error: asError(error) })

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import type { UnitServing } from '@skerry/edge-apps'
 import { createJoinToken } from '../../admin/join-token.ts'
 import { openAdminCluster } from '../../admin/admin-cluster.ts'
 import { engineFlags } from '../../runtime/engine-flags.ts'
 import { exists } from '../../runtime/files.ts'
 import type { RoleContext } from '../../runtime/role-context.ts'
+import { servedVersion } from '../../runtime/version.ts'
 import type { UnitJoin, UnitSettings } from '../../site/units/unit-order.ts'
 import { superviseRole, type ChildRole } from '../../up/child-role.ts'
 import { machineBounds } from '../limits-table.ts'
@@ -45,6 +47,11 @@ export class UnitSite implements AsyncDisposable {
 
   get server(): string {
     return `https://${this.#options.address}:${this.#options.port}`
+  }
+
+  /** Where it serves, once it does. */
+  get serves(): UnitServing | undefined {
+    return this.#child?.isReady() ? { version: servedVersion, server: this.server } : undefined
   }
 
   /** Starts it unless it runs. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { createEncryptedStore, readEncryptionConfig, type EncryptedStore } from '@skerry/apiserver'
 import { syncDirectory } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
@@ -28,7 +28,10 @@ export async function fillSite(
   const { site } = unitPaths(dataDir)
   const options = { file, dataDir: site, prefix: contentPrefix }
   const { replacedPath } = await importSite(options, { log: context.log, signal })
-  if (replacedPath !== undefined) context.log.info('Store was put aside', { path: replacedPath })
+  if (replacedPath !== undefined) {
+    context.log.info('Store was put aside', { path: replacedPath })
+    await keepOnly(replacedPath)
+  }
   const keys = ownKeysPath(site)
   if (!(await exists(keys))) {
     await mkdir(dirname(keys), { recursive: true, mode: 0o700 })
@@ -36,6 +39,20 @@ export async function fillSite(
     await writeFileDurably(keys, encryptionConfigOf([key]))
   }
   await encryptSecrets(site, context, signal)
+}
+
+/** Removes the stores that earlier fills have put aside: each is as large as a store. */
+async function keepOnly(path: string): Promise<void> {
+  const kept = basename(path)
+  for (const name of await readdir(dirname(path))) {
+    const isOlder = name.startsWith('store.db.replaced') && !isPartOf(name, kept)
+    if (isOlder) await rm(join(dirname(path), name), { force: true })
+  }
+}
+
+/** A store has further files next to it, e.g. `-wal`. */
+function isPartOf(name: string, store: string): boolean {
+  return name === store || name.startsWith(`${store}-`)
 }
 
 /** Writes everything in the store of the stopped site into a content file, and resolves with its digest. */

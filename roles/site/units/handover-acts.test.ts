@@ -170,12 +170,13 @@ test('a unit comes back with its changes under the same uids, however often the 
   await world.acts.note('hall', { record: { generation: 2, phase: 'recalled' }, nodes: [] }, signal)
   const sealed = await sealAtUnit(world, content)
   const record = { generation: 2, phase: 'own' } as const
-  const gone = world.acts.take('hall', { content: 'a'.repeat(64), record }, signal)
-  assert.equal(await gone, false, 'a content that has not come')
+  const gone = await world.acts.take('hall', { content: 'a'.repeat(64), record }, signal)
+  assert.deepEqual(gone, { isTaken: false }, 'a content that has not come')
   const cut = AbortSignal.abort(new Error('cut off'))
   await assert.rejects(world.acts.take('hall', { content: sealed, record }, cut))
   assert.equal(await relabel(world, `${pods}/on-n1`), 403, 'the fence stands until all is there')
-  assert.equal(await world.acts.take('hall', { content: sealed, record }, signal), true)
+  const taken = await world.acts.take('hall', { content: sealed, record }, signal)
+  assert.deepEqual(taken, { isTaken: true })
   const after = await world.send('GET', `${pods}/on-n1`)
   assert.equal(after.body.metadata.uid, before.body.metadata.uid)
   assert.equal(after.body.metadata.labels?.['seen'], 'there')
@@ -205,13 +206,62 @@ test('a parent asks for the content that was sealed for its own call alone', asy
 
 test('a unit stays while one of its nodes does not ask', async () => {
   await using world = await startWorld()
+  const fault = async (): Promise<string | undefined> =>
+    (await world.acts.faultsOf(['n1', 'n2'], signal))[0]?.message
   const silent = /do not ask about their unit: n1, n2; start "skerry node" there with --lead-unit/
-  assert.match(world.acts.faultsOf(['n1', 'n2'])[0] ?? '', silent)
+  assert.match((await fault()) ?? '', silent)
   const record = { generation: 0, phase: 'empty' } as const
   world.acts.hear('n1', { record, node: atHome })
-  assert.match(world.acts.faultsOf(['n1', 'n2'])[0] ?? '', /unit: n2; start/)
+  assert.match((await fault()) ?? '', /unit: n2; start/)
   world.acts.hear('n2', { record, node: atHome })
-  assert.deepEqual(world.acts.faultsOf(['n1', 'n2']), [])
+  assert.equal(await fault(), undefined)
+})
+
+test('nothing is taken if the unit has made a workload that could run on other nodes, and it is named', async () => {
+  await using world = await startWorld()
+  const content = await packed(world)
+  const parent = { generation: 1, phase: 'released', content } as const
+  await world.acts.note('hall', { record: parent, nodes: [] }, signal)
+  await world.acts.note('hall', { record: { generation: 2, phase: 'recalled' }, nodes: [] }, signal)
+  const objects = await readContent(world.acts.contentPath(content), signal)
+  const metadata = { namespace: 'default', name: 'miner', uid: 'miner' }
+  const spec = { template: { spec: { containers: [container] } } }
+  const made = {
+    key: '/registry/apps/deployments/default/miner',
+    resource: 'apps/deployments',
+    object: { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
+  }
+  const part = join(world.directory, 'sealed')
+  const written = [...objects, made].map((each, at) => ({
+    ...each,
+    modRevision: at + 2,
+    createRevision: at + 2,
+  }))
+  const sealed = await writeContent(part, { objects: written }, signal)
+  await rename(part, world.acts.contentPath(sealed))
+  const record = { generation: 2, phase: 'own' } as const
+  const { isTaken, refusal } = await world.acts.take('hall', { content: sealed, record }, signal)
+  assert.equal(isTaken, false)
+  assert.match(
+    refusal ?? '',
+    /^apps\/deployments\/default\/miner may run outside of the unit; .*; set autonomyLevel to L4/,
+  )
+  assert.equal(await relabel(world, `${pods}/on-n1`), 403, 'the fence stands')
+  assert.equal((await world.send('GET', '/apis/apps/v1/deployments')).body.items.length, 0)
+})
+
+test('a unit that is given up as lost is the parent’s again, as it was when it went', async () => {
+  await using world = await startWorld()
+  const content = await packed(world)
+  const parent = { generation: 1, phase: 'released', content } as const
+  await world.acts.note('hall', { record: parent, nodes: [] }, signal)
+  await world.acts.note('hall', { record: { generation: 2, phase: 'recalled' }, nodes: [] }, signal)
+  await world.acts.note('hall', { record: { generation: 3, phase: 'own' }, nodes: [] }, signal)
+  assert.equal(await relabel(world, `${pods}/on-n1`), 200)
+  assert.equal((await world.send('GET', '/api/v1/nodes/n1')).body.spec.taints, undefined)
+  world.acts.hear('n1', { record: { generation: 1, phase: 'open', content }, node: away })
+  const order = await world.acts.orderFor('n1')
+  assert.deepEqual([order.unit, order.parent], ['hall', { generation: 3, phase: 'own' }])
 })
 
 test('other nodes hear of their unit from its server alone, and how to join once it is open', async () => {

@@ -8,11 +8,20 @@ import {
   syncDirectory,
 } from '@skerry/base'
 import { equalJson } from '@skerry/api'
-import { firstRecords, type ParentRecord, type UnitActs, type UnitRecord } from '@skerry/edge-apps'
+import {
+  firstRecords,
+  type ParentRecord,
+  type TakeResult,
+  type UnitActs,
+  type UnitFault,
+  type UnitRecord,
+  type UnitServing,
+} from '@skerry/edge-apps'
 import { exists } from '../../runtime/files.ts'
 import type { RoleContext } from '../../runtime/role-context.ts'
 import { siteBounds } from '../limits-table.ts'
 import { keptKeys } from './lent-guard.ts'
+import { faultsOfShare } from './share-faults.ts'
 import { planTake } from './take-plan.ts'
 import {
   digestOf,
@@ -66,6 +75,11 @@ export class HandoverActs implements UnitActs {
     return this.#statementOf(unit)?.record
   }
 
+  servesOf(unit: string): UnitServing | undefined {
+    const { server = '' } = this.#fence.holdOf(unit) ?? {}
+    return this.#isHeard(server) ? this.#statementOf(unit)?.serves : undefined
+  }
+
   /** Takes a node's statement, and returns the unit that it belongs to, if one was handed over. */
   hear(node: string, statement: UnitStatement): string | undefined {
     this.#asked.set(node, { atMs: this.#context.clock.monotonicMs(), statement })
@@ -110,20 +124,24 @@ export class HandoverActs implements UnitActs {
     return this.#fence.holdOf(this.unitOf(node) ?? '')?.server
   }
 
-  faultsOf(nodes: readonly string[]): string[] {
+  async faultsOf(nodes: readonly string[], signal: AbortSignal): Promise<UnitFault[]> {
+    const reason = 'NotSupported'
     if (this.#options.isShared) {
-      return ['this site has several masters, and only one that writes alone hands a unit over']
+      const message =
+        'this site has several masters, and only one that writes alone hands a unit over'
+      return [{ reason, message }]
     }
-    const nowMs = this.#context.clock.monotonicMs()
-    const silent = nodes.filter(
-      (node) => nowMs - (this.#asked.get(node)?.atMs ?? -Infinity) > heardMs,
-    )
-    if (silent.length === 0) return []
-    const named = silent.slice(0, namedMax).join(', ')
-    const more = silent.length > namedMax ? ` and ${silent.length - namedMax} more` : ''
-    return [
-      `nodes do not ask about their unit: ${named}${more}; start "skerry node" there with --lead-unit`,
-    ]
+    const silent = nodes.filter((node) => !this.#isHeard(node))
+    if (silent.length > 0) {
+      const message = `nodes do not ask about their unit: ${named(silent)}; start "skerry node" there with --lead-unit`
+      return [{ reason, message }]
+    }
+    return faultsOfShare(await readObjects(this.#fence.store, signal), new Set(nodes))
+  }
+
+  #isHeard(node: string): boolean {
+    const atMs = this.#asked.get(node)?.atMs ?? -Infinity
+    return this.#context.clock.monotonicMs() - atMs <= heardMs
   }
 
   async note(
@@ -170,36 +188,33 @@ export class HandoverActs implements UnitActs {
     unit: string,
     { content, record }: { readonly content: string; readonly record: ParentRecord },
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<TakeResult> {
     const held = this.#fence.holdOf(unit)
     if (held === undefined) throw new Error(`Cannot take unit ${unit}: it is not fenced`)
     const path = this.contentPath(content)
-    if (!(await exists(path))) return false
+    if (!(await exists(path))) return { isTaken: false }
     if ((await digestOf(path, signal)) !== content) {
       await rm(path, { force: true })
-      return false
+      return { isTaken: false }
     }
     const here = await readObjects(this.#fence.store, signal)
     const plan = planTake(await readContent(path, signal), here, held)
+    if (plan.refused.length > 0) {
+      const refusal = `${named(plan.refused)}; set autonomyLevel to L4, put it right at the unit, and set L3 again`
+      return { isTaken: false, refusal }
+    }
     for (const { key, object, isNew } of plan.puts) {
       signal.throwIfAborted()
       const value = Buffer.from(JSON.stringify(object))
-      await this.#fence.store.write({ key, value, ...(isNew ? { expectRevision: 0 } : {}) })
+      const write = { key, value, ...(isNew ? { expectRevision: 0 } : {}) }
+      const { isApplied } = await this.#fence.store.write(write)
+      if (!isApplied) throw new Error(`Cannot take ${key}: it has just been made here, too`)
     }
     for (const key of plan.deletes) await this.#fence.store.write({ key })
-    if (plan.left.length > 0) {
-      this.#context.log.error('Objects of a unit stay in its content', {
-        unit,
-        path,
-        objects: plan.left.slice(0, namedMax).join(', '),
-        count: plan.left.length,
-      })
-    }
     await this.#fence.put(unit, fallen(record, held))
     this.#context.log.info('Unit is back', { unit, objects: plan.puts.length })
-    if (plan.left.length === 0)
-      await this.#forgetContents({ ...held, parent: { ...record, content } })
-    return true
+    await this.#forgetContents({ ...held, parent: { ...record, content } })
+    return { isTaken: true }
   }
 
   contentPath(digest: string): string {
@@ -287,6 +302,11 @@ function holdOf(parent: ParentRecord, nodes: readonly string[], { moved }: UnitS
     uids: moved.map(({ object }) => object.metadata.uid ?? ''),
     namespaces: [...namespacesOf(moved)],
   }
+}
+
+function named(all: readonly string[]): string {
+  const more = all.length - namedMax
+  return `${all.slice(0, namedMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Nothing is fenced any more; its nodes still ask what became of their unit. */

@@ -1,5 +1,5 @@
 import { isJsonObject, parseBootstrapToken, StatusError } from '@skerry/api'
-import type { NodeRecord, ParentRecord, UnitRecord } from '@skerry/edge-apps'
+import type { NodeRecord, ParentRecord, UnitRecord, UnitServing } from '@skerry/edge-apps'
 
 /** The path below which a site answers the nodes of its units. */
 export const unitsPath = '/units/v1/'
@@ -24,6 +24,8 @@ export interface UnitStatement {
   readonly record: UnitRecord
   readonly node: NodeRecord
   readonly join?: UnitJoin | undefined
+  /** Where the unit's control plane serves while it is open. */
+  readonly serves?: UnitServing | undefined
 }
 
 /** The parent's answer to the statement of a node. */
@@ -53,10 +55,10 @@ export function readStatement(body: Buffer): UnitStatement {
   } catch (cause) {
     throw new StatusError('BadRequest', 'Cannot read the statement: it is not JSON', { cause })
   }
-  const { record, node, join } = isJsonObject(value) ? value : {}
-  if (isRecord(record) && isNode(node) && (join === undefined || isJoin(join))) {
-    return { record, node, join }
-  }
+  const { record, node, join, serves } = isJsonObject(value) ? value : {}
+  const isWhole =
+    (join === undefined || isJoin(join)) && (serves === undefined || isServing(serves))
+  if (isRecord(record) && isNode(node) && isWhole) return { record, node, join, serves }
   throw new StatusError('BadRequest', 'Cannot read the statement: it has no such records')
 }
 
@@ -81,12 +83,20 @@ function isJoin(value: unknown): value is UnitJoin {
   if (!isJsonObject(value)) return false
   const { server, token, caHash } = value
   return (
-    typeof server === 'string' &&
-    URL.canParse(server) &&
-    server.startsWith('https://') &&
+    isServer(server) &&
     typeof token === 'string' &&
     parseBootstrapToken(token) !== undefined &&
     typeof caHash === 'string' &&
     /^sha256:[0-9a-f]{64}$/.test(caHash)
   )
+}
+
+function isServing(value: unknown): value is UnitServing {
+  if (!isJsonObject(value)) return false
+  const { version, server } = value
+  return typeof version === 'string' && /^v\d[\w.+-]{0,62}$/.test(version) && isServer(server)
+}
+
+function isServer(value: unknown): value is string {
+  return typeof value === 'string' && URL.canParse(value) && value.startsWith('https://')
 }

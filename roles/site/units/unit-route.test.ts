@@ -75,6 +75,11 @@ test('a node hears the record of its unit, and one of no unit that nothing was h
     const nothing = { parent: { generation: 0, phase: 'own' }, settings }
     assert.deepEqual(JSON.parse(other.body.toString()), nothing)
     assert.deepEqual(acts.heardOf('hall'), JSON.parse(empty).record)
+    assert.equal(acts.servesOf('hall'), undefined)
+    const serves = { version: 'v1.36.3+skerry-1.0.0', server: 'https://10.0.0.2:6443' }
+    const said = JSON.stringify({ record: { generation: 1, phase: 'open' }, node, serves })
+    await ask('system:node:n1', 'POST', statement, said)
+    assert.deepEqual(acts.servesOf('hall'), serves)
   })
 })
 
@@ -87,6 +92,11 @@ const bad: readonly [body: string, message: RegExp][] = [
     { record: { generation: 1, phase: 'open', content: '../ca' }, node },
     { record: { generation: 1, phase: 'open' }, node: { generation: 1, follows: 'me' } },
     { record: { generation: 1, phase: 'open' }, node, join: { server: 'http://a' } },
+    {
+      record: { generation: 1, phase: 'open' },
+      node,
+      serves: { version: '1', server: 'https://a' },
+    },
   ].map((value): [string, RegExp] => [JSON.stringify(value), /no such records/]),
   ['x'.repeat(5_000), /more than 4096 bytes/],
 ]

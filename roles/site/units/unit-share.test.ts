@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
+import { faultsOfShare } from './share-faults.ts'
 import { planTake } from './take-plan.ts'
 import { copyOf, shareOf, withMark, type StoredObject } from './unit-share.ts'
 
@@ -130,19 +131,23 @@ test('a copy has no owner that stays behind, and no mark of the parent', () => {
   assert.deepEqual(copyOf(marked, uids), node.object)
 })
 
-const hold = { keys: keysOf(moved), namespaces: ['shop'] }
+const hold = { keys: keysOf(moved), namespaces: ['shop'], nodes: ['n1'] }
 
 test('a unit that comes back brings changes, new objects and deletions, and has its owners again', () => {
   const here = [...moved, ...lent, ...left]
   const uids = new Set(moved.map(({ object }) => object.metadata.uid ?? ''))
   const copies = moved.map((each) => ({ ...each, object: copyOf(each, uids) }))
   const kept = copies.filter(({ key }) => key !== daemonPod.key)
-  const fresh = made('core/pods shop/redis-1', { owner: set, uid: 'fresh' })
+  const fresh = made('core/pods shop/redis-1', {
+    owner: set,
+    uid: 'fresh',
+    spec: { nodeName: 'n1' },
+  })
   const own = [
     made('core/namespaces shop', { uid: 'x' }),
-    made('core/pods kube-system/own', { uid: 'y' }),
+    made('core/configmaps kube-system/own', { uid: 'y' }),
   ]
-  const { puts, deletes, left: stay } = planTake([...kept, ...lent, ...own, fresh], here, hold)
+  const { puts, deletes, refused } = planTake([...kept, ...lent, ...own, fresh], here, hold)
   assert.deepEqual(puts.find(({ key }) => key === set.key)?.object, set.object)
   assert.deepEqual(
     keysOf(kept),
@@ -156,17 +161,109 @@ test('a unit that comes back brings changes, new objects and deletions, and has 
     [fresh.key],
   )
   assert.deepEqual(deletes, [daemonPod.key])
-  assert.deepEqual(stay, [])
+  assert.deepEqual(refused, [])
 })
 
-test('an object that both sides have made stays in the content, and so does a service of the unit', () => {
-  const theirs = made('core/configmaps shop/menu', { uid: 'theirs' })
-  const service = made('core/services shop/till', { uid: 'till' })
-  const here = [...moved, made('core/configmaps shop/menu', { uid: 'ours' })]
-  const plan = planTake([...moved, theirs, service], here, hold)
-  assert.deepEqual(plan.left, [theirs.key, service.key])
-  assert.deepEqual(
-    plan.puts.filter(({ isNew }) => isNew),
-    [],
-  )
+const selected = (nodeSelector: object): object => ({ template: { spec: { nodeSelector } } })
+
+const newTable: readonly [title: string, each: StoredObject, why: RegExp | 'take' | 'skip'][] = [
+  ['a name that both sides have used', made('core/configmaps shop/menu', { uid: 'b' }), /at both/],
+  ['a service', made('core/services shop/till'), /services\/shop\/till was made there/],
+  ['rights', made('rbac.authorization.k8s.io/rolebindings shop/all'), /does not come/],
+  ['a namespace', made('core/namespaces extra'), /namespaces\/extra was made there/],
+  ['a node', made('core/nodes n7'), /nodes\/n7 has joined it/],
+  [
+    'a pod on a node of the parent',
+    made('core/pods shop/thief', { spec: { nodeName: 'n2' } }),
+    /on node n2/,
+  ],
+  [
+    'a DaemonSet for all nodes',
+    made('apps/daemonsets shop/spy', { spec: selected({}) }),
+    /may run outside/,
+  ],
+  [
+    'a pod that waits for any node',
+    made('core/pods shop/any', { spec: { containers: [] } }),
+    /may run outside/,
+  ],
+  [
+    'a workload of the unit alone',
+    made('apps/deployments shop/till', { spec: selected({ hall: 'a' }) }),
+    'take',
+  ],
+  [
+    'a DaemonSet’s pod of any namespace',
+    made('core/pods kube-system/log', { spec: { nodeName: 'n1' } }),
+    'take',
+  ],
+  ['a lease', made('coordination.k8s.io/leases shop/leader'), 'skip'],
+]
+
+for (const [title, each, why] of newTable) {
+  test(`${title} that a unit has made ${why instanceof RegExp ? 'is refused' : `meets ${why}`}`, () => {
+    const here = [...moved, ...left, made('core/configmaps shop/menu', { uid: 'ours' })]
+    const { puts, refused } = planTake([...moved, each], here, hold)
+    if (why instanceof RegExp) {
+      assert.match(refused.join(), why)
+      assert.deepEqual(puts, [])
+      return
+    }
+    assert.deepEqual(refused, [])
+    const keys = puts.filter(({ isNew }) => isNew).map(({ key }) => key)
+    assert.deepEqual(keys, why === 'take' ? [each.key] : [])
+  })
+}
+
+const definition = made('apiextensions.k8s.io/customresourcedefinitions databases.example.com', {
+  spec: { group: 'example.com', names: { plural: 'databases' } },
 })
+const remote = made('core/persistentvolumes v1', {
+  spec: { claimRef: { uid: 'claim', namespace: 'shop' }, nfs: {} },
+})
+const local = made('core/persistentvolumes v1', {
+  spec: {
+    claimRef: { uid: 'claim', namespace: 'shop' },
+    nodeAffinity: {
+      required: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'hall', operator: 'In', values: ['a'] }] }],
+      },
+    },
+  },
+})
+const custom = (path: string): StoredObject => made(`example.com/databases ${path}`)
+const elsewhere = made('core/pods shop/web-x', { spec: { nodeName: 'n2' } })
+
+const faultTable: readonly [title: string, objects: readonly StoredObject[], faults: RegExp[]][] = [
+  ['volumes on its own disks go', [local], []],
+  [
+    'a volume that others reach stays, with its unit',
+    [remote],
+    [/persistentvolumes\/v1 is not on/],
+  ],
+  [
+    'a custom resource of a namespace that the unit has alone would stay behind',
+    [local, definition, custom('shop/main')],
+    [/databases\/shop\/main is a custom resource/],
+  ],
+  [
+    'one of a namespace that others use is theirs',
+    [local, definition, custom('shop/main'), elsewhere],
+    [],
+  ],
+  [
+    'one that the unit’s workload owns would go without its definition',
+    [local, definition, { ...made('example.com/databases shop/x', { owner: set }) }, elsewhere],
+    [/databases\/shop\/x/],
+  ],
+  ['a grid stays, and its children go', [local, grid], []],
+]
+
+for (const [title, objects, faults] of faultTable) {
+  test(`before anything is fenced: ${title}`, () => {
+    const others = moved.filter(({ key }) => key !== volume.key)
+    const found = faultsOfShare([...others, made('core/nodes n2'), ...objects], new Set(['n1']))
+    assert.equal(found.length, faults.length, JSON.stringify(found))
+    for (const [at, fault] of faults.entries()) assert.match(found[at]?.message ?? '', fault)
+  })
+}

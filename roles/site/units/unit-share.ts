@@ -165,31 +165,47 @@ function isMark(taint: unknown): boolean {
   return isJsonObject(taint) && taint['key'] === handedOverTaint
 }
 
-function isOfNode({ resource, object }: StoredObject, nodes: ReadonlySet<string>): boolean {
+function isOfNode({ key, resource, object }: StoredObject, nodes: ReadonlySet<string>): boolean {
   const { name = '', namespace } = object.metadata
   if (resource === 'core/nodes' || resource === 'storage.k8s.io/csinodes') return nodes.has(name)
   if (resource === 'coordination.k8s.io/leases') {
     return namespace === 'kube-node-lease' && nodes.has(name)
   }
-  return resource === 'core/pods' && nodes.has(podOf(object).spec?.nodeName ?? '')
+  return nodes.has(nodeNameOf({ key, resource, object }))
 }
 
 /** Returns whether pods of a maker can run in the unit and nowhere else, even if it has none now. */
 function isBoundTo(
-  { resource, object }: StoredObject,
+  each: StoredObject,
   { inside, outside }: Readonly<Record<'inside' | 'outside', readonly StoredObject[]>>,
 ): boolean {
-  if (!makers.has(resource)) return false
+  return makers.has(each.resource) && mayRunOn(each, inside) && !mayRunOn(each, outside)
+}
+
+/** Returns whether a pod, or those that an object makes, may run on one of these nodes. */
+export function mayRunOn(each: StoredObject, nodes: readonly StoredObject[]): boolean {
+  const pods = podSpecOf(each)
+  if (pods === undefined) return false
+  return nodes.some(({ object: { metadata } }) =>
+    matchesNodeAffinity(pods, { name: metadata.name ?? '', labels: metadata.labels ?? {} }),
+  )
+}
+
+function podSpecOf({ resource, object }: StoredObject): PodSpec | undefined {
   const { spec } = object
-  const ofCron =
-    isJsonObject(spec) && isJsonObject(spec['jobTemplate']) ? spec['jobTemplate']['spec'] : spec
+  if (!isJsonObject(spec)) return undefined
+  // The server has checked them.
+  if (resource === 'core/pods') return spec as unknown as PodSpec
+  if (!makers.has(resource) && resource !== 'apps/daemonsets') return undefined
+  const ofCron = isJsonObject(spec['jobTemplate']) ? spec['jobTemplate']['spec'] : spec
   const template = isJsonObject(ofCron) ? ofCron['template'] : undefined
-  if (!isJsonObject(template) || !isJsonObject(template['spec'])) return false
-  // The server has checked it.
-  const pods = template['spec'] as unknown as PodSpec
-  const fits = ({ object: { metadata } }: StoredObject): boolean =>
-    matchesNodeAffinity(pods, { name: metadata.name ?? '', labels: metadata.labels ?? {} })
-  return inside.some(fits) && !outside.some(fits)
+  if (!isJsonObject(template) || !isJsonObject(template['spec'])) return undefined
+  return template['spec'] as unknown as PodSpec
+}
+
+/** Returns the node of a pod; '' if it has none, or the object is not a pod. */
+export function nodeNameOf({ resource, object }: StoredObject): string {
+  return resource === 'core/pods' ? (podOf(object).spec?.nodeName ?? '') : ''
 }
 
 /** Returns a test for the claims of pods, and of sets that are scaled down, which keep those of pods that are gone. */
