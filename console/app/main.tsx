@@ -29,7 +29,7 @@ import { Shell } from './shell.tsx'
 
 type Login =
   | { readonly is: 'asking' }
-  | { readonly is: 'out'; readonly error?: HubError }
+  | { readonly is: 'out'; readonly error?: HubError; readonly isDraftGone?: boolean }
   | { readonly is: 'in'; readonly session: Session }
   /** The session is over, and the page behind the login keeps what was typed into it. */
   | { readonly is: 'ended'; readonly session: Session }
@@ -56,14 +56,36 @@ function Console({ code }: { readonly code: string | undefined }) {
   )
   useEffect(() => {
     if (login.is !== 'ended') return
-    const timer = browserClock.after(timeLimits.draftKeptMs, () => setLogin({ is: 'out' }))
+    const timer = browserClock.after(timeLimits.draftKeptMs, () =>
+      setLogin({ is: 'out', isDraftGone: true }),
+    )
     return () => timer.cancel()
   }, [login.is])
+  const isWaiting = login.is === 'out' || login.is === 'ended'
+  useEffect(() => {
+    if (!isWaiting) return
+    // Somebody may have logged in meanwhile, in another tab.
+    const onVisibility = (): void => {
+      if (document.hidden) return
+      void readSession().then(
+        (session) => session !== undefined && setLogin({ is: 'in', session }),
+        () => undefined,
+      )
+    }
+    document.addEventListener('visibilitychange', onVisibility)
+    return () => document.removeEventListener('visibilitychange', onVisibility)
+  }, [isWaiting])
   if (login.is === 'asking') return <Loading />
   const onSession = (session: Session): void => setLogin({ is: 'in', session })
   if (login.is === 'out') {
-    const { error } = login
-    return <LoginPage onSession={onSession} {...(error === undefined ? {} : { error })} />
+    const { error, isDraftGone = false } = login
+    return (
+      <LoginPage
+        onSession={onSession}
+        isDraftGone={isDraftGone}
+        {...(error === undefined ? {} : { error })}
+      />
+    )
   }
   const { session } = login
   const isOver = login.is === 'ended'

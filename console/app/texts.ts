@@ -35,7 +35,8 @@ export const appTexts = inBoth({
     dialNow: 'Try now',
     clockSkew: (span: string) =>
       `The clock of this computer differs from the hub’s by ${span}; ages follow the hub.`,
-    sessionEnded: 'Your session has ended. The page keeps your entries until you log in again.',
+    sessionEnded:
+      'Your session has ended. The page keeps your entries for a quarter of an hour, until you log in again.',
     notFound: 'There is no such page',
     toFleet: 'Go to the fleet',
     newVersion: 'The hub serves a newer version of the console.',
@@ -74,7 +75,7 @@ export const appTexts = inBoth({
     hubAway: (span: string) => `中心已 ${span} 没有应答。页面显示的是最后看到的数据。`,
     dialNow: '立即重试',
     clockSkew: (span: string) => `本机时钟与中心相差 ${span}；时间以中心为准。`,
-    sessionEnded: '您的会话已结束。重新登录之前，页面会保留您输入的内容。',
+    sessionEnded: '您的会话已结束。页面会保留您输入的内容一刻钟，请重新登录。',
     notFound: '没有这个页面',
     toFleet: '前往总览',
     newVersion: '中心有新版控制台。',

@@ -103,7 +103,7 @@ export function EventList({ cluster, choices }: EventListProps) {
         />
         <span className="page-space" />
         <Freshness view={view} />
-        {view.phase === 'loading' || view.phase === 'ended' ? undefined : (
+        {view.phase !== 'live' && view.items.size === 0 ? undefined : (
           <span className="muted">{words.rows(shown.length, view.items.size)}</span>
         )}
         <SearchField

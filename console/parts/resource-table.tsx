@@ -69,7 +69,7 @@ export function ResourceTable(props: ResourceTableProps) {
         ) : undefined}
         <span className="page-space" />
         <Freshness view={view} />
-        {view.phase === 'loading' || view.phase === 'ended' ? undefined : (
+        {view.phase !== 'live' && rows.length === 0 ? undefined : (
           <span className="muted">{words.rows(shown.length, rows.length)}</span>
         )}
         <SearchField

@@ -21,6 +21,10 @@ test('the fleet in the web console', { skip: await whyNot(), timeout: 400_000 },
   await t.test('keeps no credential where a script could read it', () => keepsNoSecret(scene, page))
   await t.test('speaks Chinese, in light colours, on a phone', () => fitsPhone(scene))
   await t.test('is used by keys alone', () => worksByKeys(page))
+  await t.test(
+    'keeps the entries of a form when another tab ends the session, until it is back',
+    () => keepsDraft(scene, page),
+  )
   const site = await startSite(scene)
   await t.test('rejects one agent and accepts another, by the fingerprint in its log', () =>
     connectSite(scene, page),
@@ -252,6 +256,28 @@ async function worksByKeys(page: Page): Promise<void> {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor()
+}
+
+async function keepsDraft({ browser, token }: ConsoleScene, page: Page): Promise<void> {
+  browser.expect(/status of 401|WebSocket/)
+  await page.goto('/console/new-policy')
+  const name = page.getByLabel('Name', { exact: true })
+  await name.fill('half-done')
+  const other = await page.context().newPage()
+  await other.goto('/console/')
+  await other.getByRole('button', { name: 'alice' }).click()
+  await other.getByRole('button', { name: 'Log out' }).click()
+  const note = page.getByText('keeps your entries')
+  await note.waitFor()
+  await assertSound(browser, page, 'session-ended')
+  await logIn(other, token)
+  // The browser says so when somebody comes back to a tab.
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await note.waitFor({ state: 'detached' })
+  assert.equal(await name.inputValue(), 'half-done')
+  await other.close()
+  browser.takeFaults()
+  browser.expect(undefined)
 }
 
 /** Presses Tab until something with this text, or of this role, has the focus. */

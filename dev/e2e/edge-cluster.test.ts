@@ -14,6 +14,7 @@ import {
   namesFields,
   removesDead,
   stepMark,
+  tabTo,
 } from './edge-pages.ts'
 import { startTestMachine, whyNoMachine, type TestMachine } from '@skerry/testing'
 import { exampleArchives } from './example-archives.ts'
@@ -35,7 +36,7 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
   const before = [await leftOvers(first), await leftOvers(second)]
   await using tab = await openConsoleTab(hub)
   const all: Story = { hub, tab, first, second, nodeName: `node-${id}` }
-  await tell(t, all)
+  await tell(t, all, before[0] ?? [])
   await t.test('a machine that is removed waits for a budget, and is clean when it has left', () =>
     removesNode(all, before[1] ?? []),
   )
@@ -56,11 +57,15 @@ test('an edge cluster of machines', { skip, timeout: 400_000 }, async (t) => {
   await t.test('no password or token is written anywhere', () => keepsSecrets(all))
 })
 
-async function tell(t: TestContext, all: Story): Promise<void> {
+async function tell(t: TestContext, all: Story, before: readonly string[]): Promise<void> {
   const steps: [string, (all: Story) => Promise<void>][] = [
     ['a wrong port, key, password or sudo password is named at its field of the form', checks],
     ['a machine that is not fit fails its step, and the work stops when asked', failsPreflight],
     ['a retry goes on at that step, and a skip past it', skipsPreflight],
+    [
+      'one that is cancelled half-made and deleted leaves a clean machine, and its token is void',
+      () => takesBack(all, before),
+    ],
     ['the cluster becomes Ready, though the hub is killed', becomesReady],
     ['a machine that shows another host key is refused', refusesKey],
     ['a machine that is added becomes a node', addsNode],
@@ -72,6 +77,8 @@ async function tell(t: TestContext, all: Story): Promise<void> {
 const namespace = 'edges'
 const name = 'branch-7'
 const foreign = '/etc/kubernetes/kubelet.conf'
+/** The words of systemd-run for a program that listens on the port of a node. */
+const takenSocket = ['--unit', 'taken', '--socket-property=ListenStream=10250']
 
 interface Story {
   readonly hub: EdgeHub
@@ -95,10 +102,10 @@ async function checks({ hub, tab, first }: Story): Promise<void> {
 /** Between the check and the making, somebody else uses the machine. */
 async function failsPreflight({ hub, tab, first }: Story): Promise<void> {
   const { browser, page } = tab
-  const socket = ['--unit', 'taken', '--socket-property=ListenStream=10250']
-  await first.ask(['systemd-run', '--quiet', ...socket, 'true'])
+  await first.ask(['systemd-run', '--quiet', ...takenSocket, 'true'])
   await first.ask(['sh', '-c', `mkdir -p /etc/kubernetes; touch ${foreign}`])
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await tabTo(page, 'Create')
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name }).waitFor()
   await stepMark(page, 'Preflight', 'Failed').waitFor()
   await page
@@ -137,6 +144,39 @@ async function skipsPreflight({ hub, tab, first }: Story): Promise<void> {
   await stepMark(page, 'Preflight', 'Skipped').waitFor()
 }
 
+/** Something else listens where the node would, so that the cluster has a site and never becomes Ready. */
+async function takesBack({ hub, tab, first }: Story, before: readonly string[]): Promise<void> {
+  const { browser, page } = tab
+  const [made, login] = await Promise.all([
+    hub.read('edgecluster', name),
+    hub.read('secret', `${name}-ssh`),
+  ])
+  await first.ask(['systemd-run', '--quiet', ...takenSocket, 'true'])
+  await hub.until('the site to be there', async () => {
+    const { state } = hub.step(await hub.edge(), 'SiteReady', first)
+    return state === 'Done'
+  })
+  const token = await hub.tokenOf(name)
+  assert.match(await hub.answerTo(token), /forbidden/i)
+  await page.getByRole('button', { name: 'Stop the work' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop the work' }).click()
+  await page.getByText('Cancelled', { exact: true }).first().waitFor()
+  await deletesEdge(tab, { namespace, name })
+  await hub.kubectl('wait', '--for=delete', 'edgecluster', name, '-n', namespace, '--timeout=120s')
+  await first.ask(['systemctl', 'stop', 'taken.socket'])
+  await first.ask(['rm', '-r', '/etc/kubernetes'])
+  assert.deepEqual(changedBetween(before, await leftOvers(first)), [])
+  assert.match(await hub.answerTo(token), /Unauthorized|must be logged in/)
+  // It begins when the page is there to look at it.
+  const again = { ...made, spec: { ...made.spec, paused: true } }
+  for (const object of [login, again]) await hub.apply(JSON.stringify(object))
+  await page.goto(`/console/edge-clusters/${namespace}/${name}`)
+  await page.getByRole('button', { name: 'Resume' }).click()
+  // The first one's key is forgotten with it.
+  await page.getByRole('button', { name: 'Accept this key' }).click()
+  assert.deepEqual(browser.takeFaults(), [])
+}
+
 async function becomesReady({ hub, tab, first }: Story): Promise<void> {
   const { browser, page } = tab
   browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
@@ -150,7 +190,6 @@ async function becomesReady({ hub, tab, first }: Story): Promise<void> {
   const edge = await hub.untilPhase('Ready')
   assert.equal(hub.step(edge, 'InstallProgram', first).attempt, 2, 'the killed attempt counts')
   assert.equal(hub.step(edge, 'Connect', first).attempt, 1)
-  await first.ask(['rm', '-r', '/etc/kubernetes'])
   await page.getByRole('link', { name: 'Open the cluster' }).waitFor({ timeout: 30_000 })
   await machineRow(page, first.address).filter({ hasText: 'Done' }).waitFor()
   browser.takeFaults()

@@ -189,6 +189,45 @@ export class EdgeHub implements AsyncDisposable {
     await this.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }))
   }
 
+  /** Reads an object in the namespace of the edge cluster, without the fields that its server adds. */
+  async read(kind: string, name: string): Promise<{ metadata: object; spec?: object }> {
+    const text = await this.kubectl('get', kind, name, '-n', 'edges', '-o', 'json')
+    // The server's own object.
+    const {
+      status: _,
+      metadata,
+      ...object
+    } = JSON.parse(text) as {
+      metadata: Readonly<Record<string, unknown>>
+      spec?: object
+      status?: unknown
+    }
+    const { namespace, labels } = metadata
+    return { ...object, metadata: { name, namespace, labels } }
+  }
+
+  /** Returns the token with which the agent of a cluster registers. */
+  async tokenOf(cluster: string): Promise<string> {
+    const template =
+      '{range .items[*]}{.data.auth-extra-groups} {.data.token-id} {.data.token-secret}{"\\n"}{end}'
+    const where = ['-n', 'kube-system', '--field-selector', 'type=bootstrap.kubernetes.io/token']
+    const lines = await this.kubectl('get', 'secrets', ...where, '-o', `jsonpath=${template}`)
+    for (const line of lines.split('\n')) {
+      const [groups = '', id = '', secret = ''] = line
+        .split(' ')
+        .map((each) => Buffer.from(each, 'base64').toString('utf8'))
+      if (groups.split(',').some((group) => group.endsWith(`:${cluster}`))) return `${id}.${secret}`
+    }
+    throw new Error(`Cannot find the token of ${cluster}: the hub has none`)
+  }
+
+  /** Returns what the hub says to the bearer of a token, who asks for something that only administrators see. */
+  async answerTo(token: string): Promise<string> {
+    const hub = ['--server', this.server, '--insecure-skip-tls-verify']
+    const asked = ['get', 'secrets', '-n', 'kube-system', '--token', token]
+    return (await this.kubectlBy('/dev/null', [...hub, ...asked])).stderr
+  }
+
   /** Returns the texts in which no secret may stand, by the place where they were found. */
   async everythingWritten(): Promise<Record<string, string>> {
     const audit = join(this.#directory, 'hub', 'audit.log')

@@ -10,16 +10,45 @@ export interface EdgePlace {
   readonly name: string
 }
 
-/** Fills in the form with a machine at a wrong port. The hub has accepted it before any machine was asked. */
+/**
+ * Fills in the form, by keys alone, with a machine at a wrong port. The hub has accepted it before any machine was
+ * asked.
+ */
 export async function fillsForm(page: Page, place: EdgePlace, machine: TestMachine): Promise<void> {
   await page.goto('/console/new-edge-cluster')
-  await field(page, 'Name').fill(place.name)
-  await field(page, 'Namespace').fill(place.namespace)
-  await field(page, 'Addresses').fill(machine.address)
-  await page.getByRole('combobox', { name: 'Login', exact: true }).selectOption('password')
-  await field(page, 'Password').fill(`not ${machine.passwords.root}`)
-  await field(page, 'SSH port').fill('23')
+  await field(page, 'Name').waitFor()
+  await typeInto(page, 'Name', place.name)
+  await typeInto(page, 'Namespace', place.namespace)
+  await typeInto(page, 'Addresses', machine.address)
+  await tabTo(page, 'Login')
+  const login = page.getByRole('combobox', { name: 'Login', exact: true })
+  while ((await login.inputValue()) !== 'password') await page.keyboard.press('ArrowDown')
+  await typeInto(page, 'Password', `not ${machine.passwords.root}`)
+  await typeInto(page, 'SSH port', '23')
   await page.getByText('The hub accepts this. (at most 256 nodes with 110 pods each').waitFor()
+}
+
+/** Writes over the value of a field, which the keys lead to. */
+async function typeInto(page: Page, label: string, text: string): Promise<void> {
+  await tabTo(page, label)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(text)
+}
+
+const controlsMax = 80
+/** The label of the focused field, without the choices of a list in it, or the text of a button. */
+const focusedName = `(({ labels, textContent, options }) => {
+  const label = labels?.[0]?.textContent ?? textContent
+  return options === undefined ? label : label.slice(0, label.length - textContent.length).trim()
+})(document.activeElement)`
+
+/** Presses Tab until the control with this label or text has the focus. */
+export async function tabTo(page: Page, wanted: string): Promise<void> {
+  for (let presses = 0; presses < controlsMax; presses += 1) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate<string>(focusedName)) === wanted) return
+  }
+  assert.fail(`Tab does not lead to ${wanted}`)
 }
 
 /** Each fault stands at the field that helps, and nothing else is marked. */

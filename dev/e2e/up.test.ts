@@ -3,14 +3,21 @@ import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { ConsoleBrowser } from './console-browser.ts'
+import { assertSound, logIn } from './console-scene.ts'
 import { fetchText } from './guestbook-page.ts'
 import { Machine, expectSuccess } from './machine.ts'
 import { whyNot } from './prerequisites.ts'
 import { waitFor } from './wait-for.ts'
 
+const browserHostNumber = 3
+
 test('skerry up', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   await using machine = await Machine.start('up')
   await t.test('brings up hub, site, node and tunnel', () => comesUp(machine))
+  await t.test('shows its cluster in the web console to a user with a token', () =>
+    opensConsole(machine),
+  )
   await t.test('says what runs', () => tellsStatus(machine))
   await t.test('is not started twice', () => refusesSecond(machine))
   await t.test('runs the guestbook through the hub', () => runsGuestbook(machine))
@@ -27,6 +34,27 @@ async function comesUp(machine: Machine): Promise<void> {
   assert.match(await machine.kubectl('get', 'nodes'), new RegExp(`${machine.nodeName} +Ready`))
   const clusters = await machine.inContext('hub', ['get', 'clusters'])
   assert.match(clusters.stdout, /^edge .*True/m, clusters.stderr)
+}
+
+/** The browser is on another machine, as a colleague's is. */
+async function opensConsole(machine: Machine): Promise<void> {
+  const rights = ['create', 'clusterrolebinding', 'operators', '--clusterrole=cluster-admin']
+  const bound = await machine.inContext('hub', [...rights, '--group=operators'])
+  assert.equal(bound.exitCode, 0, bound.stderr)
+  const own = ['--data-dir', join(machine.dataDir, 'hub'), '-o', 'json']
+  const printed = await expectSuccess(
+    machine.skerry('user add', 'olga', '--group', 'operators', ...own),
+  )
+  // The program's own output.
+  const { token } = JSON.parse(printed) as { token: string }
+  const host = await machine.network.addHost(browserHostNumber)
+  await using browser = await ConsoleBrowser.start(host, `https://${machine.host.address}:7443`)
+  browser.expect(/status of 401/)
+  const page = await browser.tab()
+  await logIn(page, token)
+  browser.expect(undefined)
+  await page.getByRole('link', { name: 'edge: Ready' }).waitFor()
+  await assertSound(browser, page, 'up')
 }
 
 async function tellsStatus(machine: Machine): Promise<void> {

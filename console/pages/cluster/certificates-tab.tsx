@@ -41,7 +41,7 @@ export function ClusterCertificates({ cluster }: { readonly cluster: string }) {
   const language = useLanguage()
   const nowMs = useNow(timeLimits.askAgainMs)
   const { row } = useFleetRow(cluster)
-  const { object, view } = useClusterObject(cluster)
+  const { object, view, retry } = useClusterObject(cluster)
   const tunnels = useTunnelState(cluster)
   const nodeView = useWatched(listPath(cluster, nodes))
   const rows = useMemo(
@@ -57,7 +57,7 @@ export function ClusterCertificates({ cluster }: { readonly cluster: string }) {
     [row?.v, row?.parent, object, tunnels.data, nodeView],
   )
   const columns = useMemo(() => columnsOf({ texts, language, nowMs }), [texts, language, nowMs])
-  if (view.error !== undefined) return <Failed error={view.error} />
+  if (view.error !== undefined) return <Failed error={view.error} onRetry={retry} />
   if (object === undefined || row === undefined) return <Loading />
   return (
     <>

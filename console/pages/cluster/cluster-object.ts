@@ -1,6 +1,5 @@
 import type { Taint } from '@skerry/api'
-import { useWatched } from '../../data/streams/console-context.tsx'
-import type { ListView } from '../../data/streams/watched-list.ts'
+import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
 
 /** A cluster.karmada.io/v1alpha1 Cluster, as far as it is shown. */
 export interface ClusterObject {
@@ -23,16 +22,11 @@ interface ClusterCondition {
   readonly lastTransitionTime: string
 }
 
+const clusters = { group: 'cluster.karmada.io', version: 'v1alpha1', resource: 'clusters' }
+
 /** Watches the cluster's own object at the hub. */
-export function useClusterObject(name: string): {
-  object: ClusterObject | undefined
-  view: ListView
-} {
-  const selector = encodeURIComponent(`metadata.name=${name}`)
-  const view = useWatched(`/apis/cluster.karmada.io/v1alpha1/clusters?fieldSelector=${selector}`)
-  // The hub's own kind.
-  const object = view.items.get(`/${name}`) as ClusterObject | undefined
-  return { object, view }
+export function useClusterObject(name: string) {
+  return useWatchedObject<ClusterObject>({ ...clusters, name })
 }
 
 /** Reports whether a condition says that something is wrong: of these types, `True` is the good state. */

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { isOutOfSight, type FleetRow } from '../../data/fleet/fleet.ts'
 import { Age } from '../../parts/age.tsx'
-import { Loading } from '../../parts/answer-state.tsx'
+import { Failed, Loading } from '../../parts/answer-state.tsx'
 import { Facts, type Fact } from '../../parts/facts.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { LabelChips } from '../../parts/label-chips.tsx'
@@ -79,7 +79,8 @@ interface ConditionsProps {
 
 function Conditions({ cluster, isOld }: ConditionsProps) {
   const texts = useTexts(both)
-  const { object, view } = useClusterObject(cluster)
+  const { object, view, retry } = useClusterObject(cluster)
+  if (view.error !== undefined) return <Failed error={view.error} onRetry={retry} />
   if (object === undefined) return view.phase === 'loading' ? <Loading /> : undefined
   const { taints = [] } = object.spec
   const { conditions = [], resourceSummary } = object.status ?? {}

@@ -16,11 +16,13 @@ const userCommand = 'skerry user add NAME'
 
 interface LoginPageProps {
   readonly onSession: (session: Session) => void
+  /** Nobody logged in again in time, and the entries in the page are gone. */
+  readonly isDraftGone?: boolean
   /** Why the session that the address promised did not begin. */
   readonly error?: HubError
 }
 
-export function LoginPage({ onSession, error: before }: LoginPageProps) {
+export function LoginPage({ onSession, isDraftGone = false, error: before }: LoginPageProps) {
   const texts = useTexts(both)
   const offers = useQuery({ queryKey: ['offers'], queryFn: readOffers })
   const [error, setError] = useState<HubError>()
@@ -44,6 +46,7 @@ export function LoginPage({ onSession, error: before }: LoginPageProps) {
           Skerry
         </p>
         <h1>{texts.title}</h1>
+        {isDraftGone ? <p role="status">▲ {texts.draftGone}</p> : undefined}
         <LoginFault before={before} now={error} />
         <TokenForm isBusy={isBusy} onToken={(token) => void logIn({ token })} />
         {certificate || issuer !== null ? <p className="login-or">{texts.or}</p> : undefined}

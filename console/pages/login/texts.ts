@@ -14,6 +14,8 @@ export const texts = inBoth({
     codeSpent:
       'This link has already been used or has expired. Ask for another one, or log in here.',
     noAnswer: 'The hub does not answer.',
+    draftGone:
+      'Nobody logged in again within a quarter of an hour, so the entries in the page are gone.',
     ended: 'Please log in.',
   },
   zh: {
@@ -28,6 +30,7 @@ export const texts = inBoth({
     wrong: '中心不认识此令牌。',
     codeSpent: '此链接已被使用或已过期。请重新获取，或在此登录。',
     noAnswer: '中心没有应答。',
+    draftGone: '一刻钟内未重新登录，页面上输入的内容已清除。',
     ended: '请登录。',
   },
 })

@@ -44,8 +44,19 @@ export function fleetRow(facts: ClusterFacts): FleetRow {
 
 type State = Pick<FleetRow, 's' | 't' | 'm'>
 
+/** States that work on machines explains: nodes come, and the site starts again. */
+const statesOfWork: ReadonlySet<State['s']> = new Set(['pending', 'ready', 'degraded', 'unknown'])
+
+/** Work that rests or runs hides no cluster that is away or has failed. */
 function stateOf(facts: ClusterFacts): State {
-  return edgeStateOf(facts.edgeCluster) ?? clusterStateOf(facts)
+  const own = clusterStateOf(facts)
+  const work = edgeStateOf(facts.edgeCluster)
+  if (work === undefined) return own
+  const isExplained =
+    work.s === 'suspended' ? own.s === 'pending' || own.s === 'ready' : statesOfWork.has(own.s)
+  if (isExplained) return work
+  const message = [own.m, work.m].filter((each) => each !== undefined).join('; ')
+  return { ...own, ...messageOf(message) }
 }
 
 /** Returns the state of work on the machines; undefined if there is none. */
