@@ -11,6 +11,9 @@ export const nodeBounds = Object.freeze({
     saveMs: 2_000,
     /** More than a group of 5,000 nodes takes. */
     fileBytesMax: 2 * 1024 * 1024,
+  machineTime: Object.freeze({
+    /** The time in which the system's program sets the clock. */
+    setMs: 10_000,
   }),
   nextIdentity: Object.freeze({
     /** A node that starts does not wait longer for a control plane to which it may go. */

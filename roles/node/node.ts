@@ -42,6 +42,7 @@ import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { certificateAnnotations } from './certificate-annotations.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
+import { openMachineTime } from './machine-time.ts'
 import { takeNextIdentity } from './next-identity.ts'
 import { createNodeNeighbours, noLeaseNotes, type NodeNeighbours } from './neighbours.ts'
 import { importPreloaded } from './preload-images.ts'
@@ -112,6 +113,7 @@ export async function runNode(
   const nodeIp = options.nodeIp ?? hostAddresses()[0] ?? '127.0.0.1'
   await mkdir(options.runDir, { recursive: true, mode: 0o711 })
   const { log, signal } = context
+  await using time = await openMachineTime(options, context)
   const containerd = await startContainerd(options, context)
   const { socket } = containerd
   await using runtime = dialContainerd(socket)
@@ -136,6 +138,7 @@ export async function runNode(
     running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
   await runAll(signal, [
     (scope) => containerd.keepRunning(scope, prepare),
+    (scope) => time.run(scope),
     (scope) => identity.client.run(scope),
     (scope) =>
       followApiServers({ ...identity, cluster, directory: pkiDirectory(options) }, context, scope),
@@ -151,6 +154,7 @@ export async function runNode(
           notes: {
             annotations: () => certificateAnnotations(identity.client, parts.held.serving),
             lease: neighbours?.leaseNotes ?? noLeaseNotes,
+            clockFault: () => time.fault(),
           },
           onReady: (ready) => {
             running = ready

@@ -56,6 +56,8 @@ export interface KubeletDeps {
 export interface NodeNotes {
   /** Returns further annotations of the node object, which may change. Default: none. */
   readonly annotations?: () => Readonly<Record<string, string>>
+  /** Returns the clock's error in words for people, or undefined if it is right. If omitted, it is not reported. */
+  readonly clockFault?: () => string | undefined
   /** Further content of the node's lease. Default: none. */
   readonly lease?: LeaseNotes
 }
@@ -105,6 +107,7 @@ export async function runKubelet(
     networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
     annotations: deps.notes?.annotations ?? (() => ({})),
     leaseNotes: deps.notes?.lease,
+    ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
     onNode,
   })
   await store.load()

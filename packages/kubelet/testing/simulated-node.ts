@@ -24,7 +24,7 @@ export interface SimulatedNodeOptions {
   log?: Logger
   isolation?: PodIsolation
   podNetwork?: PodNetwork
-  annotations?: () => Readonly<Record<string, string>>
+  notes?: KubeletDeps['notes']
 }
 
 const nodeName = 'sim'
@@ -60,11 +60,11 @@ export class SimulatedNode implements AsyncDisposable {
     this.#directory = directory
     this.#seed = options.seed ?? 1
     this.#log = options.log ?? silentLogger
-    const { program, isolation, podNetwork, annotations } = options
+    const { program, isolation, podNetwork, notes } = options
     this.#seams = {
       ...(isolation && { isolation }),
       ...(podNetwork && { podNetwork }),
-      ...(annotations && { notes: { annotations } }),
+      ...(notes && { notes }),
     }
     const images = ['app:1']
     this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
