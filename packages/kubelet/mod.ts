@@ -34,6 +34,7 @@ export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
 export { createCallerCheck } from './server/caller-check.ts'
 export {
   startKubeletServer,
+  type KubeletServer,
   type NeighbourAnswers,
   type ServerTls,
 } from './server/kubelet-server.ts'

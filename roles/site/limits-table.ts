@@ -105,6 +105,10 @@ export const siteBounds = Object.freeze({
     /** A server that was not ready so many times in a row is not. */
     failuresMax: 3,
   }),
+  masters: Object.freeze({
+    /** The pause before an endpoint that was not published is published again, in milliseconds. */
+    publishAgainMs: 5_000,
+  }),
   masterDirectory: Object.freeze({
     /** The others forget a silent master after this time; upstream's. */
     ttlSeconds: 15,

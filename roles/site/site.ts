@@ -108,6 +108,7 @@ function siteParts(
     masters({
       ...options.listening,
       isShared,
+      isMember: etcd !== undefined,
       settings: settingsOf(options),
     }),
     ...(etcd ? [joiningMasters(etcd)] : []),
@@ -239,7 +240,7 @@ function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneO
     directory: options.dataDir,
     authorityName: `skerry-site-${options.name}`,
     listening,
-    sans: ['localhost', '127.0.0.1', ...hostAddresses()],
+    sans: () => ['localhost', '127.0.0.1', ...hostAddresses()],
     store,
     replicas: isInEtcd(store ?? {}) ? { keyFile: store?.replicaKeyFile } : undefined,
     access,

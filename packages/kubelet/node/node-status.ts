@@ -34,7 +34,7 @@ const declaredFeatures = ['InPlacePodVerticalScalingInitContainers']
 export function nodeStatus(input: NodeStatusInput): NodeStatus {
   const { config, previous, resources, nowMs } = input
   const addresses = [
-    ...config.nodeIps.map((address) => ({ type: 'InternalIP', address })),
+    ...config.nodeIps().map((address) => ({ type: 'InternalIP', address })),
     { type: 'Hostname', address: config.nodeName },
   ]
   return {

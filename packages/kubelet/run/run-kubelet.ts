@@ -66,6 +66,8 @@ export interface RunningKubelet {
   readonly config: ResolvedConfig
   readonly pods: PodDirectory
   readonly runtime: ContainerRuntime
+  /** Call this when the machine has another address: node and pods report it at once. */
+  readdress(): void
 }
 
 const { stopPodsMs } = kubeletBounds.runKubelet
@@ -115,7 +117,11 @@ export async function runKubelet(
     network.onNode(store.node)
     bridge?.onNode(store.node)
   }
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime })
+  const readdress = (): void => {
+    agent.refresh()
+    pods.wakeAll()
+  }
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, readdress })
   try {
     await runAll(signal, [
       () => store.run(),

@@ -43,6 +43,8 @@ export class SimulatedNode implements AsyncDisposable {
   readonly #seed: number
   readonly #log: Logger
   readonly #seams: Pick<KubeletDeps, 'isolation' | 'podNetwork' | 'notes'>
+  /** The machine's addresses. */
+  addresses: readonly string[] = ['192.168.0.1']
   #isCut = false
   #bootId = 'boot-0'
   #agent: { stop: AbortController; done: Promise<void> } | undefined
@@ -113,7 +115,7 @@ export class SimulatedNode implements AsyncDisposable {
     const done = runKubelet(
       {
         nodeName,
-        nodeIps: ['192.168.0.1'],
+        nodeIps: () => this.addresses,
         dataDirectory: join(this.#directory, 'data'),
         runDirectory: join(this.#directory, 'run'),
         logDirectory: join(this.#directory, 'logs'),
