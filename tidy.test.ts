@@ -615,6 +615,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'roles/client/clusters/registrations.ts',
     'roles/client/clusters/revoke-cluster.ts',
     'roles/client/console.ts',
+    'roles/client/drill/drill.ts',
     'roles/client/edge-clusters/edge-cluster-access.ts',
     'roles/client/explain.ts',
     'roles/client/forward/forward.ts',

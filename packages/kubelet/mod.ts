@@ -38,6 +38,8 @@ export {
   type NeighbourAnswers,
   type ServerTls,
 } from './server/kubelet-server.ts'
+export { logBytesMax } from './limits-table.ts'
 export { runLogRotation, type RunningLog } from './logs/rotate-logs.ts'
+export { readHeldPods, type HeldPod } from './store/held-pods.ts'
 export { readStoredNode, removeStoredTokens, type StoredNode } from './store/stored-node.ts'
 export { runLocalPathVolumes } from './local-path/local-path-volumes.ts'
