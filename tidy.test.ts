@@ -577,6 +577,9 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
   'the context of a role, from which all of its parts have their clock': [
     'roles/runtime/role-context.ts',
   ],
+  'the machine’s own clock, which a node sets that has no battery for it': [
+    'roles/node/machine-time.ts',
+  ],
   'the browser’s clock, from which the pages of the console have theirs': [
     'console/data/browser/browser-clock.ts',
   ],
@@ -612,6 +615,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'roles/client/clusters/registrations.ts',
     'roles/client/clusters/revoke-cluster.ts',
     'roles/client/console.ts',
+    'roles/client/drill/drill.ts',
     'roles/client/edge-clusters/edge-cluster-access.ts',
     'roles/client/explain.ts',
     'roles/client/forward/forward.ts',

@@ -4,6 +4,7 @@ import { addCertificatesCommands } from './commands/certificates-commands.ts'
 import { addClusterCommands } from './commands/cluster-commands.ts'
 import { addConflictCommands } from './commands/conflict-commands.ts'
 import { addDeveloperCommands, type Developer } from './commands/developer-commands.ts'
+import { addDrillCommand } from './commands/drill-commands.ts'
 import { addEdgeClusterCommands } from './commands/edge-cluster-commands.ts'
 import { addEdgeClusterCreation } from './commands/edge-cluster-creation.ts'
 import { addEdgeJobCommands } from './commands/edge-job-commands.ts'
@@ -42,6 +43,7 @@ const groups: readonly ((program: Command) => void)[] = [
   addBackupCommands,
   addSiteCommands,
   addNodeCommand,
+  addDrillCommand,
   addWitnessCommand,
   addEtcdCommand,
   addHubCommand,

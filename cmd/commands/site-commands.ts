@@ -44,7 +44,7 @@ import {
   frontProxyOf,
   servedEtcdOf,
   toEndpoint,
-  withEdgeApps,
+  withEdgeOptions,
   withFrontProxyOptions,
   withServedEtcd,
   type FrontProxyFlags,
@@ -71,7 +71,7 @@ export function addSiteCommands(program: Command): void {
     ),
   )
   addMemberCommands(
-    withEdgeApps(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))),
+    withEdgeOptions(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))),
   )
   withPackages(
     withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site'))),
@@ -147,7 +147,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
       replicaKeyFile,
       embedded: embeddedEtcdOf(flags, flags.etcdServers),
     },
-    access: accessOptionsOf(flags),
+    access: { ...accessOptionsOf(flags), nodeReturnGraceMs: flags.nodeReturnGrace },
     served: flags,
     servedEtcd: servedEtcdOf(flags, dataDir),
     control: {
@@ -183,6 +183,7 @@ function toMask(text: string): number {
 
 interface NodeRangeFlags {
   nodeCidrMaskSize: number
+  nodeReturnGrace: number | undefined
 }
 
 interface ListeningFlags {

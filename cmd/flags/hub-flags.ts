@@ -1,10 +1,10 @@
 /** The words that only a hub has. */
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { TrustedProxies } from '@skerry/apiserver'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { RegistrationRules } from '../../roles/hub/registration/registration-rules.ts'
 import { registrationDefaults } from '../../roles/hub/limits-table.ts'
-import { collect } from './option-values.ts'
+import { collect, toGraceMs } from './option-values.ts'
 
 export function withLoginOptions(command: Command): Command {
   return command
@@ -41,17 +41,6 @@ export function registrationRulesOf(flags: RegistrationFlags): RegistrationRules
   const { requireAcceptance = false } = flags
   const { reEnrolmentGrace = registrationDefaults.reEnrolmentGraceMs } = flags
   return { requiresAcceptance: requireAcceptance, reEnrolmentGraceMs: reEnrolmentGrace }
-}
-
-const dayMs = 24 * 3_600_000
-
-function toGraceMs(text: string): number {
-  const [, count, unit] = /^(\d{1,5})(d|h|m|s)?$/.exec(text) ?? []
-  const unitMs = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000 }[unit ?? '']
-  if (count === '0' || (count !== undefined && unitMs !== undefined)) {
-    return Number(count) * (unitMs ?? 0)
-  }
-  throw new InvalidArgumentError('use a number with d, h, m or s, e.g. 30d; or 0')
 }
 
 export interface ProxyProtocolFlags {

@@ -53,6 +53,16 @@ export function toLife(text: string): string {
   throw new InvalidArgumentError('a duration has its unit and is 1s or longer, e.g. 30m or 24h')
 }
 
+/** Parses a time after the end of a certificate, to milliseconds. */
+export function toGraceMs(text: string): number {
+  const [, count, unit] = /^(\d{1,5})(d|h|m|s)?$/.exec(text) ?? []
+  const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 }[unit ?? '']
+  if (count === '0' || (count !== undefined && unitMs !== undefined)) {
+    return Number(count) * (unitMs ?? 0)
+  }
+  throw new InvalidArgumentError('use a number with d, h, m or s, e.g. 30d; or 0')
+}
+
 /** Parses `127.0.0.1:9273` or `[::1]:9273`. */
 export function toHostPort(text: string): { host: string; port: number } {
   const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []

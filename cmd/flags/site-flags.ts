@@ -9,14 +9,20 @@ import type { EtcdRoleOptions } from '../../roles/etcd/serve-etcd.ts'
 import type { EdgeAppsOptions } from '../../roles/site/parts/edge-apps.ts'
 import { edgeAppsOption, type EdgeAppsFlags } from './agent-flags.ts'
 import { toUrls } from './control-plane-flags.ts'
-import { collect } from './option-values.ts'
+import { collect, toGraceMs } from './option-values.ts'
 
-export function withEdgeApps(command: Command): Command {
+/** Adds applications in many places, and the return of nodes that were away. */
+export function withEdgeOptions(command: Command): Command {
   return command
     .addOption(edgeAppsOption().conflicts('disableControllerManager'))
     .option(
       '--hand-over-units',
       "let a NodeUnit's autonomyLevel L4 give it a control plane of its own; needs --edge-apps superedge",
+    )
+    .option(
+      '--node-return-grace <duration>',
+      'time after its end in which the certificate of a node that was away still renews itself, e.g. 12h; 0 for never (default: 30d)',
+      toGraceMs,
     )
 }
 

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { CommandResult, TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
+import { moveNode, moveSite, untilNodeAt } from './moved-address.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
 
@@ -50,8 +51,16 @@ test('two nodes', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   await t.test('a policy that denies all stops both directions until it is deleted', () =>
     denyAll(cluster),
   )
+  await t.test(
+    'a node whose machine gets another address is reached there, and its pods run on',
+    () => moves(cluster, second),
+  )
   await t.test('a node that is cut off keeps serving, and returns without a restart', () =>
     cutOff(cluster, first, second),
+  )
+  await t.test(
+    'a site whose machine gets another address is reached there, by its own node too',
+    () => movesSite(cluster, first),
   )
 })
 
@@ -244,6 +253,28 @@ async function echoPods(cluster: ClusterOnHosts): Promise<EchoPod[]> {
 async function fetchName(cluster: ClusterOnHosts, from: EchoPod, address: string): Promise<string> {
   const command = ['wget', '-q', '-O', '-', `http://${address}/name`]
   return (await cluster.kubectl('exec', from.name, '--', ...command)).trim()
+}
+
+async function moves(cluster: ClusterOnHosts, second: EdgeNode): Promise<void> {
+  const pods = await echoPods(cluster)
+  const far = pods.find((pod) => pod.node === second.name)
+  const near = pods.find((pod) => pod.node !== second.name)
+  assert.ok(far && near)
+  await moveNode(cluster, second, () =>
+    cluster.waitFor('the pods to be reached, and to reach each other', async () => {
+      const answers = [await hasAnswer(cluster, far, near), await hasAnswer(cluster, near, far)]
+      return answers.includes(false) ? undefined : true
+    }),
+  )
+}
+
+async function movesSite(cluster: ClusterOnHosts, first: EdgeNode): Promise<void> {
+  const near = (await echoPods(cluster)).find((pod) => pod.node === first.name)
+  assert.ok(near)
+  await untilNodeAt(cluster, first, await moveSite(cluster))
+  await cluster.waitFor('a session at the node', async () =>
+    (await hasAnswer(cluster, near, near)) ? true : undefined,
+  )
 }
 
 /** Cuts the link for less than the minutes after which pods would be moved. */

@@ -13,11 +13,13 @@ import { isWithin } from './certificate-lifetimes.ts'
 import { holdCertificate, type CertificateHolder } from './certificate-holder.ts'
 import type { ClusterInfo } from './cluster-info.ts'
 import { readKnownAuthority } from './known-authority.ts'
+import { nodeSubject } from './node-return.ts'
 import {
   requestCertificate,
   type CertificateRequestOptions,
   type RequestDeps,
 } from './request-certificate.ts'
+import { returnByKey } from './return-by-key.ts'
 import { publicMode, writeFileDurably } from './secure-file.ts'
 import type { CertificateAndKey } from './issue-certificate.ts'
 
@@ -73,19 +75,24 @@ export async function joinNode(
   const open = (source: CredentialSource): HttpsTransport =>
     servers.transport({ certificateAuthority, credentials: source })
   // The first certificate is requested with the token, each later one with the one before. One that
-  // expired while the machine was away, or is not valid yet, is replaced with a new token.
+  // expired while the machine was away, or is not valid yet, is replaced by its key, or with a new token.
   const held: { client?: CertificateHolder } = {}
   const credentials = async (scope: AbortSignal): Promise<ClientCredentials> =>
     held.client && !(options.token && isOutOfDates(held.client.current, deps.clock.now()))
       ? held.client.credentials(scope)
       : tokenCredentials(options)
   const request = clientRequest(nodeName)
-  const client = await holdCertificate(
-    paths,
-    (scope) => requestOver(open(credentials), request, deps, scope),
-    deps,
-    signal,
-  )
+  const next = async (scope: AbortSignal): Promise<CertificateAndKey> => {
+    const current = held.client?.current
+    if (current && isOutOfDates(current, deps.clock.now())) {
+      const hasToken = options.token !== undefined
+      const anonymous = servers.transport({ certificateAuthority })
+      const returned = await returnByKey(anonymous, { nodeName, current, hasToken }, deps, scope)
+      if (returned) return returned
+    }
+    return requestOver(open(credentials), request, deps, scope)
+  }
+  const client = await holdCertificate(paths, next, deps, signal)
   held.client = client
   return { info, client, servers, open: () => open((scope) => client.credentials(scope)) }
 }
@@ -205,8 +212,4 @@ function clientRequest(nodeName: string): CertificateRequestOptions {
     usages: ['digital signature', 'client auth'],
     subject: nodeSubject(nodeName),
   }
-}
-
-function nodeSubject(nodeName: string) {
-  return { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] }
 }

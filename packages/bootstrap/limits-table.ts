@@ -42,6 +42,10 @@ export const bootstrapBounds = Object.freeze({
     factor: 1.5,
     jitter: 0.3,
   }),
+  returnByKey: Object.freeze({
+    /** An answer has one certificate. */
+    answerBytesMax: 64 * 1024,
+  }),
   timeFloor: Object.freeze({
     /** A change of the clock below this is followed at once. */
     agreeMs: 10 * 60_000,

@@ -39,7 +39,7 @@ export {
   type IssuerTime,
   type ValidityPeriod,
 } from './certificate-lifetimes.ts'
-export { clockFault, openTimeFloor, readFloor, type TimeFloor } from './time-floor.ts'
+export { clockFault, clockStart, openTimeFloor, readFloor, type TimeFloor } from './time-floor.ts'
 export { bootstrapTokenText, newBootstrapToken, nodeTokenGroup } from './bootstrap-token-secret.ts'
 export { clusterInfoConfigMap } from './cluster-info.ts'
 export { publishBootstrapToken } from './publish-token.ts'
@@ -50,4 +50,12 @@ export {
   readCertificateInUse,
   type CertificateHolder,
 } from './certificate-holder.ts'
+export { answerNodeReturn } from './answer-node-return.ts'
+export {
+  clientKeyAnnotation,
+  nodeReturnPath,
+  nodeReturnPrefix,
+  nodeReturnSuffix,
+  type NodeReturn,
+} from './node-return.ts'
 export { holdServingCertificate, joinNode, type NodeIdentity } from './join-node.ts'

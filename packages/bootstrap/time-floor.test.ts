@@ -7,6 +7,7 @@ import { silentLogger, simulatedClock, type SimulatedClock } from '@skerry/base'
 import {
   certificateLifetimes,
   clockFault,
+  clockStart,
   openTimeFloor,
   readFloor,
   type TimeFloor,
@@ -113,5 +114,19 @@ test('a damaged file is made again', async () => {
   for (const text of ['', 'garbage', '{"reckoned":"never","doubtMs":0}']) {
     await writeFile(it.path, text)
     assert.equal(await it.run(hourMs), it.clock.now())
+  }
+})
+
+test('a clock before this program existed starts at the last time known; any other is left alone', () => {
+  const knownMs = Date.UTC(2027, 5, 1)
+  const table: [now: number, known: number, start: number | undefined][] = [
+    [0, knownMs, knownMs],
+    [Date.UTC(2010, 0, 1), knownMs, knownMs],
+    [Date.UTC(2027, 4, 31), knownMs, undefined],
+    [Date.UTC(2029, 0, 1), knownMs, undefined],
+    [Date.UTC(2026, 11, 1), Date.UTC(2026, 11, 1), undefined],
+  ]
+  for (const [now, known, start] of table) {
+    assert.equal(clockStart(now, known), start, new Date(now).toISOString())
   }
 })

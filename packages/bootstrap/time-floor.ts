@@ -14,6 +14,8 @@ const timeFloorDefaults = bootstrapBounds.timeFloor
  */
 export interface TimeFloor extends IssuerTime, AsyncDisposable {
   reckonedMs(): number
+  /** Describes the clock's error to a person, or returns undefined if none is worth reporting. */
+  fault(): string | undefined
   /** Follows the clock, saves the time now and then, and logs what is wrong. Ends with the signal. */
   run(signal: AbortSignal): Promise<never>
 }
@@ -70,6 +72,11 @@ export function clockFault(nowMs: number, reckonedMs: number): string | undefine
     : undefined
 }
 
+/** Returns the time to which a clock is set that cannot be right, or undefined if it may be. */
+export function clockStart(nowMs: number, knownMs: number): number | undefined {
+  return nowMs < certificateLifetimes.versionMs && nowMs < knownMs ? knownMs : undefined
+}
+
 class Floor implements TimeFloor {
   readonly #deps: { path: string; clock: Clock; log: Logger }
   #state: FloorState
@@ -89,6 +96,10 @@ class Floor implements TimeFloor {
 
   reckonedMs(): number {
     return this.#state.reckonedMs + this.#elapsedMs()
+  }
+
+  fault(): string | undefined {
+    return clockFault(this.now(), this.reckonedMs())
   }
 
   async run(signal: AbortSignal): Promise<never> {

@@ -122,6 +122,15 @@ export class ApiServers implements ServerChoice, Disposable {
     return true
   }
 
+  /** Call this when the machine has another address: connections from the former one are dead, and are closed. */
+  reconnect(): void {
+    for (const { url } of this.#servers.values()) {
+      this.#probing.close(url)
+      this.#close(url)
+    }
+    this.#wake.raise()
+  }
+
   /** Call this when a request to the server got no answer: it is probed at once. */
   suspect(url: string): void {
     if (url === this.#current) this.#wake.raise()

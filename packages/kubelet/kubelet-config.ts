@@ -3,8 +3,8 @@ import type { NodeDirectories } from './pod/pod-paths.ts'
 
 export interface KubeletConfig extends NodeDirectories {
   nodeName: string
-  /** The machine's addresses in the cluster, the main one first. */
-  nodeIps: readonly string[]
+  /** Returns the machine's addresses in the cluster, the main one first. They may change. */
+  nodeIps: () => readonly string[]
   network: PodNetworkConfig
   registration?: RegistrationConfig
   images?: ImageConfig
@@ -107,7 +107,7 @@ export function resolveConfig(config: KubeletConfig): ResolvedConfig {
       exitCodes.usage,
     )
   }
-  if (resolved.nodeIps.length === 0) {
+  if (resolved.nodeIps().length === 0) {
     throw new ExpectedError(
       'Cannot start node: it has no address; pass its IP in the cluster',
       exitCodes.usage,

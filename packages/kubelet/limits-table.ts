@@ -168,6 +168,9 @@ export const logRotationDefaults = Object.freeze({
   checkMs: 10_000,
 })
 
+/** The bytes that the logs of one container take at most. */
+export const logBytesMax = logRotationDefaults.bytesMax * logRotationDefaults.filesMax
+
 export const nodeAgentDefaults = Object.freeze({
   /** The interval at which the status is computed; it is sent when it differs … */
   statusMs: 10_000,

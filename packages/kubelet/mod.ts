@@ -34,9 +34,12 @@ export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
 export { createCallerCheck } from './server/caller-check.ts'
 export {
   startKubeletServer,
+  type KubeletServer,
   type NeighbourAnswers,
   type ServerTls,
 } from './server/kubelet-server.ts'
+export { logBytesMax } from './limits-table.ts'
 export { runLogRotation, type RunningLog } from './logs/rotate-logs.ts'
+export { readHeldPods, type HeldPod } from './store/held-pods.ts'
 export { readStoredNode, removeStoredTokens, type StoredNode } from './store/stored-node.ts'
 export { runLocalPathVolumes } from './local-path/local-path-volumes.ts'

@@ -56,6 +56,8 @@ export interface LocalApiDeps {
 
 export interface LocalApi extends AsyncDisposable {
   readonly port: number
+  /** Call this when the machine has another address: connections to the control plane from the former one are dead. */
+  reconnect(): void
   /** Uses a renewed certificate for new connections. */
   setTls(tls: TlsFiles): void
   /** Works until the signal aborts. */
@@ -111,6 +113,10 @@ export async function createLocalApi(
   const owned = stack.move()
   return {
     port,
+    reconnect() {
+      passOn.reconnect()
+      link.suspect()
+    },
     setTls: (tls) => front.setTls(tls),
     run: (scope) =>
       runAll(scope, [

@@ -33,7 +33,8 @@ import { serviceProxyBounds } from './limits-table.ts'
 
 export interface ServiceNetworkConfig {
   nodeName: string
-  nodeAddress: string
+  /** It may change, so that it is read for each use. */
+  readonly nodeAddress: string
   clusterCidr: string
   serviceCidr: string
   dnsAddress: string

@@ -10,6 +10,10 @@ export const clientBounds = Object.freeze({
     /** A token that expires sooner is not used any more: it must live as long as a request. */
     leftMsMin: 60_000,
   }),
+  drill: Object.freeze({
+    /** The time in which containerd says which images it has, in milliseconds. */
+    imagesMs: 10_000,
+  }),
   followEdgeCluster: Object.freeze({
     /** The interval at which durations are drawn again, in milliseconds. */
     drawMs: 1_000,

@@ -19,14 +19,15 @@ export interface Renewal {
 }
 
 export interface CertificateUpkeep {
-  readonly pkiOptions: ClusterPkiOptions
+  /** Called before each look: the machine's addresses may have changed. */
+  readonly pkiOptions: () => ClusterPkiOptions
   readonly server: Pick<ApiServer, 'setTls'>
   readonly tlsOf: (pki: ClusterPki) => TlsFiles
   readonly renewal: Renewal
   readonly time: IssuerTime
 }
 
-const { lookMs, tellMs } = controlPlaneBounds.certificateUpkeep
+const { lookMs, addressLookMs, tellMs } = controlPlaneBounds.certificateUpkeep
 
 /** Keeps a control plane's certificates good while it serves. */
 export interface CertificateKeeper {
@@ -46,19 +47,20 @@ export function createCertificateKeeper(
   // Renewals run one at a time: two that write the same files could leave a certificate without its key.
   let last: Promise<unknown> = Promise.resolve()
   const ensure = (options: ClusterPkiOptions): Promise<void> => {
-    const next = last.then(() => ensureCertificates({ ...upkeep, pkiOptions: options }, deps))
+    const next = last.then(() => ensureCertificates(options, upkeep, deps))
     last = next.catch(() => undefined)
     return next
   }
   const { pkiOptions } = upkeep
   return {
-    renewAll: () => ensure({ ...pkiOptions, renewsAll: true }),
-    run: (signal) => keepCertificates(upkeep, () => ensure(pkiOptions), { ...deps, signal }),
+    renewAll: () => ensure({ ...pkiOptions(), renewsAll: true }),
+    run: (signal) => keepCertificates(upkeep, () => ensure(pkiOptions()), { ...deps, signal }),
   }
 }
 
 async function ensureCertificates(
-  { pkiOptions, server, tlsOf, renewal, time }: CertificateUpkeep,
+  pkiOptions: ClusterPkiOptions,
+  { server, tlsOf, renewal, time }: CertificateUpkeep,
   { log }: { log: Logger },
 ): Promise<void> {
   const next = await ensureClusterPki(pkiOptions, time)
@@ -70,7 +72,7 @@ async function ensureCertificates(
 }
 
 async function keepCertificates(
-  { renewal }: CertificateUpkeep,
+  { renewal, pkiOptions }: CertificateUpkeep,
   ensure: () => Promise<void>,
   { clock, log, signal }: { clock: Clock; log: Logger; signal: AbortSignal },
 ): Promise<never> {
@@ -86,7 +88,11 @@ async function keepCertificates(
     for (const fault of authorityFaults(renewal.current, clock.now())) {
       tell('Authority ends', { fault })
     }
-    await sleepUnlessClockIsSet(clock, lookMs, signal)
+    const addresses = pkiOptions().ipAddresses.join()
+    for (let sleptMs = 0; sleptMs < lookMs; sleptMs += addressLookMs) {
+      if (await sleepUnlessClockIsSet(clock, addressLookMs, signal)) break
+      if (pkiOptions().ipAddresses.join() !== addresses) break
+    }
     try {
       await ensure()
     } catch (error) {

@@ -13,8 +13,8 @@ export interface ControlPlaneOptions {
   /** Common name of the authority that a first start makes. */
   authorityName: string
   listening: ListeningOptions
-  /** Names and addresses that clients use, for the serving certificate. */
-  sans: readonly string[]
+  /** Returns names and addresses that clients use, for the serving certificate. A machine's addresses may change. */
+  sans: () => readonly string[]
   /** If omitted, the state is in the directory. */
   store?: StoreOptions
   /** Others run on the same etcd, with the same keys; `keyFile` opens those, and is needed once. */

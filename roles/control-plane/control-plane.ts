@@ -124,9 +124,9 @@ async function openControlPlane<Plane extends OpenPlane>(
   const isFirst = replicas && !(await fetchSharedKeys(store, directory, replicas.keyFile))
   // A replica that took its keys from etcd found them in the store of its own cluster.
   const finishClaim = replicas && !isFirst ? undefined : await claimStore(store, placeOf(options))
-  const pkiOptions = pkiOptionsOf(options, role)
+  const pkiOptions = (): ClusterPkiOptions => pkiOptionsOf(options, role)
   const time = stack.use(await openTime(directory, context))
-  const pki = await ensureClusterPki(pkiOptions, time)
+  const pki = await ensureClusterPki(pkiOptions(), time)
   const renewal: Renewal = { current: pki, listeners: [] }
   const dial = options.nodes?.dial(() => renewal.current)
   const frontProxies = await frontProxiesOf(options.frontProxy ?? {}, () => renewal.current)
@@ -218,7 +218,7 @@ function pkiOptionsOf<Plane extends OpenPlane>(
 ): ClusterPkiOptions {
   const { extraSans = [] } = listening
   const further = [...extraSans, ...parts.flatMap((part) => part.sans ?? [])]
-  const sans = [...options.sans, ...further.map(withoutBrackets)]
+  const sans = [...options.sans(), ...further.map(withoutBrackets)]
   return {
     directory: join(directory, 'pki'),
     authorityName,

@@ -10,6 +10,8 @@ export const controlPlaneBounds = Object.freeze({
      * set.
      */
     lookMs: 60_000,
+    /** The interval at which the machine's addresses are read, in milliseconds. */
+    addressLookMs: 5_000,
     /** The interval at which a lasting problem is logged again, in milliseconds. */
     tellMs: 24 * 3_600_000,
   }),

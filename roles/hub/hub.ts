@@ -186,7 +186,7 @@ function planeOptions(options: HubOptions): ControlPlaneOptions {
     directory: options.dataDir,
     authorityName: 'skerry-hub',
     listening,
-    sans: ['localhost', '127.0.0.1', '::1', ...allHostAddresses()],
+    sans: () => ['localhost', '127.0.0.1', '::1', ...allHostAddresses()],
     store,
     replicas: isInEtcd(store) ? { keyFile: options.replicas?.replicaKeyFile } : undefined,
     access: { checkMs: accessCheckMs, ...access },

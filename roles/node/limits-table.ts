@@ -12,6 +12,10 @@ export const nodeBounds = Object.freeze({
     /** More than a group of 5,000 nodes takes. */
     fileBytesMax: 2 * 1024 * 1024,
   }),
+  machineTime: Object.freeze({
+    /** The time in which the system's program sets the clock. */
+    setMs: 10_000,
+  }),
   nextIdentity: Object.freeze({
     /** A node that starts does not wait longer for a control plane to which it may go. */
     answerMs: 20_000,

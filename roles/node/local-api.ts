@@ -3,6 +3,7 @@ import { runAll } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
 import type { RunningKubelet } from '@skerry/kubelet'
 import { createLocalApi } from '@skerry/node-api'
+import type { MachineAddress } from '../runtime/machine-address.ts'
 import { obtainServingCertificate, pkiDirectory } from '../runtime/node-identity.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
@@ -13,12 +14,13 @@ import type { NodeLocalApi } from './node.ts'
 interface LocalApiDeps extends RoleContext {
   identity: NodeIdentity
   pods: RunningKubelet['pods']
+  address: MachineAddress
 }
 
 /** Serves the API to this node's pods until the signal aborts. */
 export async function serveLocalApi(
   options: NodeLocalApi & { nodeName: string; dataDir: string },
-  { identity, pods, ...context }: LocalApiDeps,
+  { identity, pods, address: machine, ...context }: LocalApiDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { nodeName, address, port, kept } = options
@@ -66,6 +68,7 @@ export async function serveLocalApi(
     },
     signal,
   )
+  using _moves = machine.onChange(() => api.reconnect())
   using _renewed = serving.onRenewed((pair) => api.setTls(tlsOf(pair)))
   context.log.info('Local API serves', { node: nodeName, address, port: api.port })
   await runAll(signal, [(scope) => api.run(scope), (scope) => serving.run(scope)])

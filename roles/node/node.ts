@@ -15,6 +15,7 @@ import {
   startKubeletServer,
   superviseContainerd,
   type ContainerRuntime,
+  type KubeletServer,
   type RunningKubelet,
   type ServerTls,
   type SupervisedContainerd,
@@ -31,17 +32,16 @@ import {
   type NetworkPolicies,
 } from '@skerry/service-proxy'
 import { openDataDirectory } from '../runtime/data-directory.ts'
-import { addressOf, hostAddresses } from '../runtime/host-addresses.ts'
-import {
-  obtainServingCertificate,
-  openNodeIdentity,
-  pkiDirectory,
-} from '../runtime/node-identity.ts'
+import { addressOf } from '../runtime/host-addresses.ts'
+import { MachineAddress } from '../runtime/machine-address.ts'
+import { openNodeIdentity, pkiDirectory } from '../runtime/node-identity.ts'
 import { followApiServers } from '../runtime/follow-api-servers.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { certificateAnnotations } from './certificate-annotations.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
+import { keepServing } from './keep-serving.ts'
+import { openMachineTime } from './machine-time.ts'
 import { takeNextIdentity } from './next-identity.ts'
 import { createNodeNeighbours, noLeaseNotes, type NodeNeighbours } from './neighbours.ts'
 import { importPreloaded } from './preload-images.ts'
@@ -109,9 +109,10 @@ export async function runNode(
   onIdentity?: () => void,
 ): Promise<void> {
   await openDataDirectory(options.dataDir)
-  const nodeIp = options.nodeIp ?? hostAddresses()[0] ?? '127.0.0.1'
+  const address = new MachineAddress(options.nodeIp, context)
   await mkdir(options.runDir, { recursive: true, mode: 0o711 })
   const { log, signal } = context
+  await using time = await openMachineTime(options, context)
   const containerd = await startContainerd(options, context)
   const { socket } = containerd
   await using runtime = dialContainerd(socket)
@@ -122,20 +123,26 @@ export async function runNode(
   const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
   const neighbours = neighboursFor(options, { ...context, identity })
-  const parts: NodeParts = { options, nodeIp, cluster, runtime, identity, neighbours, held: {} }
+  const parts: NodeParts = { options, address, cluster, runtime, identity, neighbours, held: {} }
   const policies = networkPolicies(options, { ...context, cluster })
   const health = new NetworkHealth()
   log.info('Node starts', {
     node: options.nodeName,
-    address: nodeIp,
+    address: address.current,
     adopted: containerd.isAdopted,
   })
   const kubelet = Promise.withResolvers<RunningKubelet>()
   let running: RunningKubelet | undefined
+  using _moves = address.onChange(() => {
+    identity.servers.reconnect()
+    running?.readdress()
+  })
   const podAddress = (uid: string): string | undefined =>
     running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
   await runAll(signal, [
     (scope) => containerd.keepRunning(scope, prepare),
+    (scope) => time.run(scope),
+    (scope) => address.run(scope),
     (scope) => identity.client.run(scope),
     (scope) =>
       followApiServers({ ...identity, cluster, directory: pkiDirectory(options) }, context, scope),
@@ -151,6 +158,7 @@ export async function runNode(
           notes: {
             annotations: () => certificateAnnotations(identity.client, parts.held.serving),
             lease: neighbours?.leaseNotes ?? noLeaseNotes,
+            clockFault: () => time.fault(),
           },
           onReady: (ready) => {
             running = ready
@@ -176,7 +184,7 @@ export async function runNode(
 
 interface NodeParts {
   options: NodeOptions
-  nodeIp: string
+  address: MachineAddress
   cluster: ClusterClient
   runtime: ContainerRuntime
   identity: NodeIdentity
@@ -227,10 +235,10 @@ function clusterOf(identity: NodeIdentity, { clock, log }: RoleContext): Cluster
   return createCluster(identity.open(), { clock, log, userAgent: `skerry-node/${version}` })
 }
 
-function kubeletConfig({ options, nodeIp }: NodeParts): Parameters<typeof runKubelet>[0] {
+function kubeletConfig({ options, address }: NodeParts): Parameters<typeof runKubelet>[0] {
   return {
     nodeName: options.nodeName,
-    nodeIps: [nodeIp],
+    nodeIps: () => [address.current],
     network: {
       clusterDns: [addressOf(options.network.serviceCidr, 10)],
       clusterDomain: options.network.clusterDomain,
@@ -262,52 +270,54 @@ async function serveKubelet(
   parts: NodeParts & { context: RoleContext },
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, nodeIp, cluster, identity, neighbours, held, context } = parts
+  const { options, address, cluster, identity, neighbours, held, context } = parts
   const { nodeName, kubeletPort } = options
-  const directory = pkiDirectory(options)
-  const serving = await obtainServingCertificate(
-    identity,
-    { nodeName, directory, dnsNames: [nodeName], ipAddresses: [nodeIp] },
-    { ...context, signal },
-  )
-  held.serving = serving
+  await using stack = new AsyncDisposableStack()
   const tlsOf = (pair: CertificateAndKey): ServerTls => ({
     cert: pair.certificatePem,
     key: pair.privateKeyPem,
     clientCa: identity.info.authorityPem,
   })
-  await using server = await startKubeletServer(
-    { address: '0.0.0.0', port: kubeletPort, tls: tlsOf(serving.current) },
-    {
-      ...context,
-      pods: kubelet.pods,
-      runtime: kubelet.runtime,
-      callers: createCallerCheck(nodeName, { cluster, clock: context.clock }),
-      neighbours: neighbours?.answers,
-      stats: {
-        nodeName,
-        dataDirectory: options.dataDir,
-        startedMs: context.clock.now() - uptime() * 1000,
+  const start = (tls: ServerTls): Promise<KubeletServer> =>
+    startKubeletServer(
+      { address: '0.0.0.0', port: kubeletPort, tls },
+      {
+        ...context,
+        pods: kubelet.pods,
+        runtime: kubelet.runtime,
+        callers: createCallerCheck(nodeName, { cluster, clock: context.clock }),
+        neighbours: neighbours?.answers,
+        stats: {
+          nodeName,
+          dataDirectory: options.dataDir,
+          startedMs: context.clock.now() - uptime() * 1000,
+        },
       },
-    },
-    signal,
-  )
-  using _renewed = serving.onRenewed((pair) => server.setTls(tlsOf(pair)))
-  context.log.info('Node serves', { node: nodeName, port: server.port })
-  await serving.run(signal)
+      signal,
+    )
+  let server: KubeletServer | undefined
+  const use = async (pair: CertificateAndKey): Promise<void> => {
+    if (server) return server.setTls(tlsOf(pair))
+    server = stack.use(await start(tlsOf(pair)))
+    context.log.info('Node serves', { node: nodeName, port: server.port })
+  }
+  const onHolder = (serving: CertificateHolder): void => void (held.serving = serving)
+  const directory = pkiDirectory(options)
+  const kept = { identity, nodeName, directory, address }
+  await keepServing(kept, { onHolder, use }, context, signal)
 }
 
 /** Loaded only where it is wanted: it brings the kinds of the whole API. */
 async function localApi(
   { pods }: RunningKubelet,
-  { options, identity, context }: NodeParts & { context: RoleContext },
+  { options, identity, address, context }: NodeParts & { context: RoleContext },
   signal: AbortSignal,
 ): Promise<void> {
   if (options.network.localApi === undefined) return
   const { serveLocalApi } = await import('./local-api.ts')
   const { nodeName, dataDir } = options
   const api = { ...options.network.localApi, nodeName, dataDir }
-  await serveLocalApi(api, { ...context, identity, pods }, signal)
+  await serveLocalApi(api, { ...context, identity, pods, address }, signal)
 }
 
 async function serviceNetwork(
@@ -319,12 +329,14 @@ async function serviceNetwork(
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, nodeIp, cluster, neighbours, podAddress, policies, health } = parts
+  const { options, address, cluster, neighbours, podAddress, policies, health } = parts
   const dnsAddress = addressOf(options.network.serviceCidr, 10)
   await runServiceNetwork(
     {
       nodeName: options.nodeName,
-      nodeAddress: nodeIp,
+      get nodeAddress() {
+        return address.current
+      },
       clusterCidr: options.network.clusterCidr,
       serviceCidr: options.network.serviceCidr,
       dnsAddress,

@@ -21,6 +21,10 @@ export const runtimeBounds = Object.freeze({
     /** The interval at which a node asks for the addresses of its API servers, in milliseconds. */
     lookMs: 30_000,
   }),
+  machineAddress: Object.freeze({
+    /** The interval at which the machine's addresses are read, in milliseconds. */
+    lookMs: 3_000,
+  }),
   returnMemory: Object.freeze({
     lookMs: 5_000,
     /** A busier process is left alone, because its engine collects anyway. */

@@ -12,6 +12,7 @@ import {
   type NodeIdentity,
 } from '@skerry/bootstrap'
 import { namedServers } from './follow-api-servers.ts'
+import { withLoopback } from './loopback-servers.ts'
 import type { RoleContext } from './role-context.ts'
 import { runtimeBounds } from './limits-table.ts'
 
@@ -35,7 +36,7 @@ export async function openNodeIdentity(
   const left = await knownServers(leftServersPath(options))
   // Options often stay as they were when the node went to another control plane.
   const given = options.servers.filter((server) => !left.includes(server))
-  const servers = given.length > 0 ? given : known
+  const servers = withLoopback(given.length > 0 ? given : known, known)
   if (servers.length === 0) {
     throw new ExpectedError(
       'Cannot start node: it has not joined a cluster; pass --server, --token-file and --ca-hash as "skerry token create --print-join-command" prints them',

@@ -1,5 +1,15 @@
+/** The rules for nodes that a caller may set. */
+export const siteDefaults = Object.freeze({
+  /** The time after its end in which a node's certificate still brings it back. */
+  nodeReturnGraceMs: 30 * 86_400_000,
+})
+
 /** Bounds of roles/site that no caller sets, by the file that keeps them. */
 export const siteBounds = Object.freeze({
+  returningNodes: Object.freeze({
+    /** A certificate, a request and a signature; each has a few kilobytes. */
+    bodyBytesMax: 32 * 1024,
+  }),
   /** The bounds of an etcd that the site runs; times are in milliseconds. */
   etcd: Object.freeze({
     program: Object.freeze({
@@ -94,6 +104,10 @@ export const siteBounds = Object.freeze({
     answerMs: 3_000,
     /** A server that was not ready so many times in a row is not. */
     failuresMax: 3,
+  }),
+  masters: Object.freeze({
+    /** The pause before an endpoint that was not published is published again, in milliseconds. */
+    publishAgainMs: 5_000,
   }),
   masterDirectory: Object.freeze({
     /** The others forget a silent master after this time; upstream's. */

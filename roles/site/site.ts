@@ -33,6 +33,7 @@ import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
 import { offlineWrites } from './parts/offline-writes.ts'
 import { program } from './parts/program.ts'
+import { returningNodes } from './parts/returning-nodes.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
@@ -53,6 +54,11 @@ interface SharedStoreOptions extends StoreOptions {
   replicaKeyFile?: string | undefined
 }
 
+interface SiteAccessOptions extends AccessOptions {
+  /** The time after its end in which a node's certificate still brings it back, in milliseconds. If omitted, 30 days. */
+  nodeReturnGraceMs?: number | undefined
+}
+
 export interface SiteOptions {
   dataDir: string
   /** Name of the site, and of its Cluster on a hub. */
@@ -61,7 +67,7 @@ export interface SiteOptions {
   network: NetworkOptions
   /** A site with its state in etcd may have several masters. */
   store?: SharedStoreOptions
-  access?: AccessOptions
+  access?: SiteAccessOptions
   served?: KindFlags
   aggregation?: AggregationOptions
   control?: ControlOptions
@@ -102,12 +108,14 @@ function siteParts(
     masters({
       ...options.listening,
       isShared,
+      isMember: etcd !== undefined,
       settings: settingsOf(options),
     }),
     ...(etcd ? [joiningMasters(etcd)] : []),
     serviceNetwork({ ...options.network, name }),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
+    returningNodes({ graceMs: options.access?.nodeReturnGraceMs }),
     scheduler(scheduling),
     edgeApps(options.control?.edgeApps ?? {}, units),
     ...(units ? [units.part] : []),
@@ -232,7 +240,7 @@ function planeOptions(options: SiteOptions, context: RoleContext): ControlPlaneO
     directory: options.dataDir,
     authorityName: `skerry-site-${options.name}`,
     listening,
-    sans: ['localhost', '127.0.0.1', ...hostAddresses()],
+    sans: () => ['localhost', '127.0.0.1', ...hostAddresses()],
     store,
     replicas: isInEtcd(store ?? {}) ? { keyFile: store?.replicaKeyFile } : undefined,
     access,

@@ -201,7 +201,7 @@ test('a running control plane issues its certificates again when asked, and show
         directory,
         authorityName: 'test',
         listening: { bindAddress: '127.0.0.1', port: 0 },
-        sans: ['127.0.0.1'],
+        sans: () => ['127.0.0.1'],
       },
       bareRole,
       {

@@ -41,7 +41,7 @@ export async function startTestControlPlane(
       directory,
       authorityName: 'test',
       listening: { bindAddress: '127.0.0.1', port: 0 },
-      sans: ['127.0.0.1'],
+      sans: () => ['127.0.0.1'],
       store,
       replicas,
       access,

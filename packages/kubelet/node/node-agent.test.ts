@@ -72,10 +72,26 @@ test('a node whose network stays out of order says so in its Ready condition', a
   await node.until('it is Ready', async () => (await readyStatus(node)) === 'True', 20)
 })
 
+test('a node reports its wrong clock as a condition, and when it is right again', async () => {
+  let fault: string | undefined = 'the clock says 1970'
+  const notes = { annotations: () => ({}), clockFault: () => fault }
+  await using node = await SimulatedNode.start({ notes })
+  await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
+  const shown = async (): Promise<unknown> => {
+    const { status } = await node.api.resource(resources.nodes).get({ name: 'sim' }, never)
+    const found = status?.conditions?.find(({ type }) => type === 'ClockProblem')
+    return [found?.status, found?.message]
+  }
+  assert.deepEqual(await shown(), ['True', 'the clock says 1970'])
+  fault = undefined
+  await node.until('it is right again', async () => String(await shown()).startsWith('False'), 20)
+})
+
 test('annotations of a node follow its facts, and come back if somebody removes them', async () => {
   let end = '2027-01-01'
   const annotations = (): Record<string, string> => ({ 'example.com/ends': end })
-  await using node = await SimulatedNode.start({ annotations })
+  const notes = { annotations, clockFault: () => undefined }
+  await using node = await SimulatedNode.start({ notes })
   await node.until('it is Ready', async () => (await readyStatus(node)) === 'True')
   const nodes = node.api.resource(resources.nodes)
   const shown = async (): Promise<unknown> =>

@@ -26,6 +26,8 @@ export interface NodeAgentDeps {
   pressure: () => NodePressure
   /** Returns problems of the node's network, in words for people; none if there are none. */
   networkProblems: () => readonly string[]
+  /** Returns the clock's error, or undefined if it is right. If omitted, it is not reported. */
+  clockFault?: () => string | undefined
   /** Returns annotations that the node object is to have, in addition to others. */
   annotations: () => Readonly<Record<string, string>>
   /** Further content of the lease. If omitted, there is none. */
@@ -202,7 +204,7 @@ export class NodeAgent {
   }
 
   async #compute(signal: AbortSignal): Promise<void> {
-    const { runtime, clock, pressure, networkProblems } = this.#deps
+    const { runtime, clock, pressure, networkProblems, clockFault } = this.#deps
     let runtimeConditions: RuntimeCondition[] | undefined
     let images = this.#lastImages
     let version = this.#lastVersion
@@ -225,6 +227,7 @@ export class NodeAgent {
       runtimeConditions,
       pressure: pressure(),
       networkProblems: networkProblems(),
+      ...(clockFault ? { clock: { fault: clockFault() } } : {}),
       nowMs: clock.now(),
     })
   }

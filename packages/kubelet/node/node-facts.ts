@@ -85,7 +85,9 @@ export function nodeFacts(machine: Machine, config: ResolvedConfig): NodeFacts {
   const { allocatable } = nodeResources(machine, config)
   return {
     bootId: machine.systemInfo.bootID,
-    hostIps: config.nodeIps,
+    get hostIps() {
+      return config.nodeIps()
+    },
     memoryCapacityBytes: machine.memoryBytes,
     allocatable: {
       cpuMilli: quantityToMilli(allocatable['cpu'] ?? '0'),

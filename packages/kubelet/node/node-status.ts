@@ -21,6 +21,8 @@ export interface NodeStatusInput {
   runtimeConditions: readonly RuntimeCondition[] | undefined
   pressure: NodePressure
   networkProblems: readonly string[]
+  /** If omitted, nothing is said about the clock. */
+  clock?: { fault: string | undefined }
   nowMs: number
 }
 
@@ -32,7 +34,7 @@ const declaredFeatures = ['InPlacePodVerticalScalingInitContainers']
 export function nodeStatus(input: NodeStatusInput): NodeStatus {
   const { config, previous, resources, nowMs } = input
   const addresses = [
-    ...config.nodeIps.map((address) => ({ type: 'InternalIP', address })),
+    ...config.nodeIps().map((address) => ({ type: 'InternalIP', address })),
     { type: 'Hostname', address: config.nodeName },
   ]
   return {
@@ -58,7 +60,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
 type Fact = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>
 
 function conditionsOf(input: NodeStatusInput): Fact[] {
-  const { pressure, runtimeConditions, networkProblems } = input
+  const { pressure, runtimeConditions, networkProblems, clock } = input
   return [
     pressureFact('MemoryPressure', pressure.memory, {
       reason: 'KubeletHasInsufficientMemory',
@@ -78,8 +80,16 @@ function conditionsOf(input: NodeStatusInput): Fact[] {
       message: 'kubelet has insufficient PID available',
       calmMessage: 'kubelet has sufficient PID available',
     }),
+    ...(clock ? [clockFact(clock.fault)] : []),
     readyFact(runtimeConditions, networkProblems),
   ]
+}
+
+/** The node's own condition: upstream's kubelet has none for clocks. */
+function clockFact(fault: string | undefined): Fact {
+  return fault === undefined
+    ? { type: 'ClockProblem', status: 'False', reason: 'ClockAgrees', message: 'clock is right' }
+    : { type: 'ClockProblem', status: 'True', reason: 'ClockDiffers', message: fault }
 }
 
 interface PressureWords {

@@ -56,6 +56,8 @@ export interface KubeletDeps {
 export interface NodeNotes {
   /** Returns further annotations of the node object, which may change. Default: none. */
   readonly annotations?: () => Readonly<Record<string, string>>
+  /** Returns the clock's error in words for people, or undefined if it is right. If omitted, it is not reported. */
+  readonly clockFault?: () => string | undefined
   /** Further content of the node's lease. Default: none. */
   readonly lease?: LeaseNotes
 }
@@ -64,6 +66,8 @@ export interface RunningKubelet {
   readonly config: ResolvedConfig
   readonly pods: PodDirectory
   readonly runtime: ContainerRuntime
+  /** Call this when the machine has another address: node and pods report it at once. */
+  readdress(): void
 }
 
 const { stopPodsMs } = kubeletBounds.runKubelet
@@ -105,6 +109,7 @@ export async function runKubelet(
     networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
     annotations: deps.notes?.annotations ?? (() => ({})),
     leaseNotes: deps.notes?.lease,
+    ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
     onNode,
   })
   await store.load()
@@ -112,7 +117,11 @@ export async function runKubelet(
     network.onNode(store.node)
     bridge?.onNode(store.node)
   }
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime })
+  const readdress = (): void => {
+    agent.refresh()
+    pods.wakeAll()
+  }
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, readdress })
   try {
     await runAll(signal, [
       () => store.run(),

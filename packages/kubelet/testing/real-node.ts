@@ -159,7 +159,7 @@ export class RealNode implements AsyncDisposable {
     const done = runKubelet(
       {
         nodeName: realNodeName,
-        nodeIps: ['127.0.0.1'],
+        nodeIps: () => ['127.0.0.1'],
         dataDirectory: join(this.directory, 'kubelet'),
         runDirectory: '/run/skerry/kubelet',
         logDirectory: join(this.directory, 'logs'),

@@ -24,7 +24,7 @@ export interface SimulatedNodeOptions {
   log?: Logger
   isolation?: PodIsolation
   podNetwork?: PodNetwork
-  annotations?: () => Readonly<Record<string, string>>
+  notes?: KubeletDeps['notes']
 }
 
 const nodeName = 'sim'
@@ -43,6 +43,8 @@ export class SimulatedNode implements AsyncDisposable {
   readonly #seed: number
   readonly #log: Logger
   readonly #seams: Pick<KubeletDeps, 'isolation' | 'podNetwork' | 'notes'>
+  /** The machine's addresses. */
+  addresses: readonly string[] = ['192.168.0.1']
   #isCut = false
   #bootId = 'boot-0'
   #agent: { stop: AbortController; done: Promise<void> } | undefined
@@ -60,11 +62,11 @@ export class SimulatedNode implements AsyncDisposable {
     this.#directory = directory
     this.#seed = options.seed ?? 1
     this.#log = options.log ?? silentLogger
-    const { program, isolation, podNetwork, annotations } = options
+    const { program, isolation, podNetwork, notes } = options
     this.#seams = {
       ...(isolation && { isolation }),
       ...(podNetwork && { podNetwork }),
-      ...(annotations && { notes: { annotations } }),
+      ...(notes && { notes }),
     }
     const images = ['app:1']
     this.runtime = new FakeRuntime({ clock: this.clock, images, ...(program ? { program } : {}) })
@@ -113,7 +115,7 @@ export class SimulatedNode implements AsyncDisposable {
     const done = runKubelet(
       {
         nodeName,
-        nodeIps: ['192.168.0.1'],
+        nodeIps: () => this.addresses,
         dataDirectory: join(this.#directory, 'data'),
         runDirectory: join(this.#directory, 'run'),
         logDirectory: join(this.#directory, 'logs'),

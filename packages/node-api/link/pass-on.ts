@@ -88,6 +88,12 @@ export class PassOn implements Disposable {
     await passUpgrade(session, client, signal)
   }
 
+  /** Closes connections, which are dead where this machine has another address. */
+  reconnect(): void {
+    this.#pool?.connections[Symbol.dispose]()
+    this.#pool = undefined
+  }
+
   [Symbol.dispose](): void {
     this.#stop.abort(new Error('The API on this node is closed'))
     this.#pool?.connections[Symbol.dispose]()

@@ -66,9 +66,11 @@ async function setRoute(route: PodRoute): Promise<void> {
   await ip('route', 'replace', route.podCidr, ...onlink)
 }
 
+/** The address of a device cannot be changed, so that a machine with another address gets another device. */
 async function ensureOverlay(nodeAddress: string): Promise<void> {
-  const present = await succeeds('link', 'show', overlayDevice)
-  if (present) return
+  const present = await overlaySource()
+  if (present === nodeAddress) return
+  if (present !== undefined) await ip('link', 'delete', overlayDevice)
   const vxlan = ['type', 'vxlan', 'id', String(overlayId), 'dstport', String(overlayPort)]
   await ip('link', 'add', overlayDevice, ...vxlan, 'local', nodeAddress, 'nolearning')
   await ip('link', 'set', overlayDevice, 'address', overlayMacOf(nodeAddress), 'mtu', '1450', 'up')
@@ -98,12 +100,13 @@ async function ip(...args: string[]): Promise<void> {
   await execute('ip', args)
 }
 
-async function succeeds(...args: string[]): Promise<boolean> {
-  try {
-    await execute('ip', args)
-    return true
-  } catch {
+/** Returns the address from which the overlay sends, '' if it names none, or undefined without a device. */
+async function overlaySource(): Promise<string | undefined> {
+  const shown = await execute('ip', ['-json', '-details', 'link', 'show', overlayDevice]).catch(
     // `ip link show` fails for a missing device; that is the answer.
-    return false
-  }
+    () => undefined,
+  )
+  if (shown === undefined) return undefined
+  const [, source = ''] = /"local":"([^"]+)"/.exec(shown.stdout) ?? []
+  return source
 }
