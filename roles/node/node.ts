@@ -133,10 +133,7 @@ export async function runNode(
   })
   const kubelet = Promise.withResolvers<RunningKubelet>()
   let running: RunningKubelet | undefined
-  using _moves = address.onChange(() => {
-    identity.servers.reconnect()
-    running?.readdress()
-  })
+  using _moves = address.onChange(onMove(identity, () => running))
   const podAddress = (uid: string): string | undefined =>
     running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
   await runAll(signal, [
@@ -172,14 +169,16 @@ export async function runNode(
     async (scope) => neighbours?.run(scope),
     async (scope) => localApi(await kubelet.promise, { ...parts, context }, scope),
     async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
-    (scope) =>
-      runLocalPathVolumes(
-        { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
-        { ...context, cluster },
-        scope,
-      ),
-    ...logTasks(runtime, context, join(options.dataDir, 'logs')),
+    ...diskTasks(parts, context),
   ]).finally(() => (options.stopsPods ? containerd.stop() : undefined))
+}
+
+/** Returns the reaction to another address of the machine. Parts that it does not name read the address when they need it. */
+function onMove(identity: NodeIdentity, running: () => RunningKubelet | undefined): () => void {
+  return () => {
+    identity.servers.reconnect()
+    running()?.readdress()
+  }
 }
 
 interface NodeParts {
@@ -367,12 +366,17 @@ function networkPolicies(
   return createNetworkPolicies(nodeName, { ...deps, nft: createNft(), snapshot })
 }
 
-function logTasks(
-  runtime: ContainerRuntime,
-  { clock, log }: RoleContext,
-  directory: string,
-): Task[] {
+/** Makes volumes, and rotates logs. */
+function diskTasks({ options, cluster, runtime }: NodeParts, context: RoleContext): Task[] {
+  const { clock, log } = context
+  const directory = join(options.dataDir, 'logs')
   return [
+    (scope) =>
+      runLocalPathVolumes(
+        { nodeName: options.nodeName, directory: join(options.dataDir, 'volumes') },
+        { ...context, cluster },
+        scope,
+      ),
     (scope) =>
       runLogRotation(
         {
