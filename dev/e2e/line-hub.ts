@@ -93,7 +93,7 @@ export class LineHub implements AsyncDisposable {
       ...more,
     ]
     const made = await this.#host.run([launcher, ...words, '--server', server], {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
     })
     assert.equal(made.exitCode, 0, made.stderr)
     assert.match(made.stderr, /It works for 24h, until 20/)
@@ -103,7 +103,7 @@ export class LineHub implements AsyncDisposable {
   /** Lets the site on a machine make a line for a node. */
   async siteLine(site: TestMachine): Promise<string> {
     const command = ['skerry', 'token', 'create', '--print-join-command', '--machine']
-    return this.countToken(await site.ask([...command, '--ttl', '10m'], { timeoutMs: 60_000 }))
+    return this.countToken(await site.ask([...command, '--ttl', '10m'], { timeoutMs: 180_000 }))
   }
 
   /** Counts the token of a line among the texts that no process may show. Returns the line. */

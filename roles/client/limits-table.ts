@@ -1,6 +1,9 @@
 /** The timeout of one request to a hub or a site, in milliseconds. */
 export const askMs = 30_000
 
+/** A line for a bare machine: at the first one the server packs its program, which takes a slow machine a minute. */
+export const lineMs = 150_000
+
 /** The times that a change of an object is tried if others change it meanwhile. */
 export const changeAttemptsMax = 10
 

@@ -91,7 +91,7 @@ class Scene implements AsyncDisposable {
       return { addresses: [address], credentials, role, hostKeys }
     })
     const edges = this.api.resource(edgeClusterResource)
-    const metadata = { name, namespace, labels: { tier: 'shop' } }
+    const metadata = { name, namespace, labels: { tier: 'shop', branch: name } }
     const kind = { apiVersion: 'hub.skerry.io/v1alpha1', kind: 'EdgeCluster' }
     const store = masters === 1 ? {} : { store: { type: 'Etcd' as const } }
     await edges.create({ ...kind, metadata, spec: { machines, ...store } }, soon())
@@ -278,6 +278,16 @@ test('a job upgrades the masters first, then one node after another, and keeps o
   assert.equal(scene.machine('10.0.0.2').below('/var/lib/skerry/site/backups').length, 0)
   const steps = (await scene.part('branch-1'))?.status?.steps ?? []
   assert.ok(steps.every(({ state }) => state === 'Done' || state === 'Skipped'))
+})
+
+test('a job by label leaves clusters without the label as they are', async () => {
+  await using scene = await Scene.start(two)
+  const labelSelector = { matchLabels: { tier: 'shop', branch: 'branch-2' } }
+  await scene.create({ ...upgrade, clusters: { labelSelector } })
+  await scene.untilPhase('Completed')
+  assert.equal(await scene.part('branch-1'), undefined)
+  const changed = { '10.0.1.1': good, '10.0.1.2': good }
+  assert.deepEqual(scene.versions(), { '10.0.0.1': old, '10.0.0.2': old, ...changed })
 })
 
 test('a cluster that is away is pending, holds up no other, and is upgraded when it is back', async () => {

@@ -13,7 +13,7 @@ import { packageWords } from '../../program/package-key.ts'
 import { advertised } from '../../runtime/host-addresses.ts'
 import { placeOf, type PlaceFlags } from '../../agent/place-options.ts'
 import { choosePackage, type LinePackageFlags } from '../choose-package.ts'
-import { askMs } from '../limits-table.ts'
+import { askMs, lineMs } from '../limits-table.ts'
 import { tellExpiry } from '../text/tell-expiry.ts'
 import { packageOfCluster } from './package-of-cluster.ts'
 import { siteWords, wayWords } from './site-words.ts'
@@ -55,7 +55,7 @@ export async function printJoinCommand(options: JoinCommandOptions): Promise<voi
   const [way, further] = machineWords(options)
   const hub = await openChosenHub(options)
   const server = options.server ?? advertised(hub.server)
-  const signal = AbortSignal.timeout(askMs)
+  const signal = AbortSignal.timeout(options.machine === true ? lineMs : askMs)
   const byDefault = (): ReturnType<typeof packageOfCluster> =>
     packageOfCluster(hub.cluster, name, signal)
   const offline = await choosePackage(options, hub.cluster, byDefault, signal)

@@ -12,7 +12,7 @@ import { packageWords } from '../../program/package-key.ts'
 import { bareNodeWords, nodeJoinLine } from '../../admin/node-join-line.ts'
 import { clientServers, publishedAuthority, readSiteInfo } from '../../admin/site-info.ts'
 import { choosePackage, refusePackageAlone, type LinePackageFlags } from '../choose-package.ts'
-import { askMs } from '../limits-table.ts'
+import { askMs, lineMs } from '../limits-table.ts'
 import { tellExpiry } from '../text/tell-expiry.ts'
 
 export interface TokenOptions extends LinePackageFlags {
@@ -35,7 +35,7 @@ export async function printJoinToken(options: TokenOptions): Promise<void> {
   }
   refusePackageAlone(options)
   refuseName(options)
-  const signal = AbortSignal.timeout(askMs)
+  const signal = AbortSignal.timeout(options.machine === true ? lineMs : askMs)
   const { cluster, caPem } = await openSite(options, signal)
   if (options.master === true || options.witness === true) {
     const { printMasterToken } = await import('./master-join-command.ts')
