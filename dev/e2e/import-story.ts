@@ -46,12 +46,20 @@ export async function importsAndBacksOut(scene: ImportScene): Promise<void> {
 /** Kinds of objects that come and go by themselves. */
 const restless = /^events|\bevents\.|metrics\.k8s\.io|^leases|^endpoint|^componentstatuses/
 
-/** Returns every object of a cluster by kind, namespace and name. */
+/** Returns every object of a cluster as text, without its state and versions. */
 async function objectsOf(cluster: ClusterOnHosts): Promise<string[]> {
   const listed = await cluster.kubectl('api-resources', '--verbs=list', '-o', 'name')
   const kinds = listed.trim().split('\n')
   const lasting = kinds.filter((kind) => !restless.test(kind)).join(',')
-  return sorted(await cluster.kubectl('get', lasting, '-A', '-o', namesPath))
+  const { items } = JSON.parse(await cluster.kubectl('get', lasting, '-A', '-o', 'json')) as {
+    items: readonly { metadata: object; status?: unknown }[]
+  }
+  return items
+    .map(({ status: _state, metadata, ...rest }) => {
+      const versions = { resourceVersion: undefined, generation: undefined }
+      return JSON.stringify({ ...rest, metadata: { ...metadata, ...versions } })
+    })
+    .toSorted()
 }
 
 /** Returns what an import could leave at the hub. */

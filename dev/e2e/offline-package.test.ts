@@ -261,10 +261,20 @@ async function refusesChanged({ hub, machine }: Story): Promise<void> {
     ])
   assert.equal((await install()).exitCode, 0)
   const blob = (await machine.ask(['ls', '-S', `${packages}/blobs/sha256`])).split('\n')[1] ?? ''
-  await machine.ask(['sh', '-c', `printf x >> ${packages}/blobs/sha256/${blob}`])
-  const { exitCode, stderr } = await install()
-  assert.equal(exitCode, 1)
-  assert.match(stderr, new RegExp(`Cannot use ${packages}/blobs/sha256/${blob}: it has more than`))
+  const file = `${packages}/blobs/sha256/${blob}`
+  const changes = [
+    [`printf x >> ${file}`, 'it has more than'],
+    [
+      `truncate -s -1 ${file}; printf changed | dd of=${file} bs=1 seek=1000 conv=notrunc status=none`,
+      'its content differs from its name',
+    ],
+  ] as const
+  for (const [change, why] of changes) {
+    await machine.ask(['sh', '-c', change])
+    const { exitCode, stderr } = await install()
+    assert.equal(exitCode, 1)
+    assert.match(stderr, new RegExp(`Cannot use ${file}: ${why}`))
+  }
 }
 
 async function leavesNothing({ hub, machine }: Story): Promise<void> {

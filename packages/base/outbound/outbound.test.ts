@@ -67,16 +67,20 @@ const clerk = { user: 'clerk', password: 'p@ss:wörd' }
 
 /**
  * Returns after how many seconds of silence the kernel probes the peer, or undefined if it does not now: another timer
- * may run, and a table that changes while it is read may lack a row.
+ * may run, and a table that changes while it is read may lack a row. The same port may be that of other connections.
  */
 async function silenceOf(way: Duplex): Promise<number | undefined> {
   assert.ok(way instanceof Socket)
-  const port = (way.localPort ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const [own, peer] = [way.localPort, way.remotePort].map(
+    (port = 0) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`,
+  )
   const rows = (await readFile('/proc/net/tcp', 'utf8'))
     .split('\n')
     .map((row) => row.trim().split(/\s+/))
-  const [timer = '', hundredths = ''] =
-    rows.find(([, local]) => local?.endsWith(`:${port}`))?.[5]?.split(':') ?? []
+  const row = rows.find(
+    ([, local = '', remote = '']) => local.endsWith(`${own}`) && remote.endsWith(`${peer}`),
+  )
+  const [timer = '', hundredths = ''] = row?.[5]?.split(':') ?? []
   return timer === '02' ? Number.parseInt(hundredths, 16) / 100 : undefined
 }
 

@@ -20,7 +20,7 @@ test('commands make jobs as kubectl would, and a wrong one is refused in a line 
     '--selector',
     'tier=shop,region=north',
     '--to',
-    '0.2.0',
+    '0.1.0',
     '--job',
     'spring',
     '--nodes',
@@ -37,7 +37,7 @@ test('commands make jobs as kubectl would, and a wrong one is refused in a line 
   assert.equal(made.code, 0, made.err)
   assert.match(made.out, /EdgeJob spring begins; see "skerry edge-job watch spring"/)
   assert.deepEqual((await jobNamed(fleet, 'spring')).spec, {
-    upgrade: { version: '0.2.0', images: ['registry.example/a:1'] },
+    upgrade: { version: '0.1.0', images: ['registry.example/a:1'] },
     clusters: { labelSelector: { matchLabels: { tier: 'shop', region: 'north' } } },
     machines: { role: 'Node' },
     machinesAtOnce: 3,
