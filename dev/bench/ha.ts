@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ExpectedError, exitCodes, messageOf, silentLogger } from '@skerry/base'
 import { createTestNetwork } from '@skerry/testing'
@@ -101,7 +101,9 @@ function rateFigure(name: string, of: keyof Rates, rounds: readonly Round[]): Fi
   return alone(name, unit, median(ours), null)
 }
 
-async function measureRound(bundle: Scene['bundle'], { upstream }: BenchOptions): Promise<Round> {
+async function measureRound(bundle: Scene['bundle'], options: BenchOptions): Promise<Round> {
+  // Programs start in other directories.
+  const upstream = resolve(options.upstream)
   await mkdir(bundle.directory, { recursive: true })
   await using network = await createTestNetwork()
   await using clients = startClients(await network.addHost(clientHostNumber))
@@ -162,7 +164,8 @@ async function measurePeer(upstream: string, { masters, clients, bundle }: Scene
   const kubeconfigs = peers.each.map(({ kubeconfig }) => kubeconfig)
   const [first = ''] = kubeconfigs
   await clients.order({ do: 'fill', at: first, count: 1, prefix: 'object' })
-  return measureRates(kubeconfigs, clients)
+  // The peers go with this scope.
+  return await measureRates(kubeconfigs, clients)
 }
 
 async function untilPeerServes(
