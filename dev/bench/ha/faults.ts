@@ -15,6 +15,8 @@ import { monotonicMs } from './orders.ts'
 const forMs = 60_000
 /** Writes go on for so long before a fault. */
 const beforeMs = 1_000
+/** A master waits for its etcd for five seconds: what it was asked before a fault is answered by then. */
+const answersMsMax = 6_000
 
 type Choose = (scene: Scene) => Promise<BundledMaster>
 type Act = (master: BundledMaster, others: readonly BundledMaster[]) => Promise<AsyncDisposable>
@@ -99,4 +101,5 @@ function startAgain({ role }: BundledMaster): AsyncDisposable {
 async function untilWhole({ clients, bundle }: Scene, dead: BundledMaster): Promise<void> {
   await untilServes(dead, clients)
   await untilAllVote(dead, bundle)
+  await sleep(answersMsMax)
 }
