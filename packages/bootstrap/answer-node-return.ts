@@ -1,13 +1,11 @@
 import { StatusError } from '@skerry/api'
 import {
-  isIssuedBy,
-  isSignedBy,
-  readCertificate,
-  readSigningRequest,
+  readFormerCertificate,
+  readNextRequest,
   signCertificate,
   spkiHash,
   type Authority,
-  type SigningRequest,
+  type FormerKeyRules,
 } from '@skerry/pki'
 import { periodFrom, type IssuerTime } from './certificate-lifetimes.ts'
 import { certificateLifetimes } from './limits-table.ts'
@@ -18,7 +16,7 @@ export interface NodeReturnRules {
   /** The time after its end in which a certificate still brings its node back, in milliseconds; 0 for never. */
   readonly graceMs: number
   readonly time: IssuerTime
-  /** Returns the key that the Node object names, as `spkiHash` does. Undefined if there is no such object, or it names none. */
+  /** Returns the key that the Node object names, as `spkiHash` does. Undefined if the object is missing or names no key. */
   readonly keyOf: (nodeName: string) => string | undefined
 }
 
@@ -31,10 +29,23 @@ export async function answerNodeReturn(
   asked: NodeReturn,
   rules: NodeReturnRules,
 ): Promise<string> {
-  checkIdentity(nodeName, asked, rules)
-  const { publicKeyPem } = await readOwnRequest(nodeName, asked.request)
+  const subject = nodeSubject(nodeName)
+  const former: FormerKeyRules = {
+    authorityPem: rules.authority.certificatePem,
+    subject,
+    text: nodeReturnText(nodeName, asked.request),
+    issuer: 'this site',
+    holder: 'this node',
+    refused: (why, cause) => refused(nodeName, why, cause),
+  }
+  mustBePresent(
+    nodeName,
+    { pem: asked.certificate, ...readFormerCertificate(asked, former) },
+    rules,
+  )
+  const { publicKeyPem } = await readNextRequest(asked, former)
   return signCertificate(rules.authority, {
-    subject: nodeSubject(nodeName),
+    subject,
     publicKeyPem,
     ...periodFrom(rules.time, certificateLifetimes.leafMs),
     keyUsages: ['digitalSignature'],
@@ -42,24 +53,11 @@ export async function answerNodeReturn(
   })
 }
 
-function checkIdentity(
+function mustBePresent(
   nodeName: string,
-  { certificate: pem, request, signature }: NodeReturn,
-  { authority, graceMs, time, keyOf }: NodeReturnRules,
+  { pem, notAfterMs }: { readonly pem: string; readonly notAfterMs: number },
+  { graceMs, time, keyOf }: NodeReturnRules,
 ): void {
-  const isOwn = orRefused(nodeName, () => isIssuedBy(pem, authority.certificatePem))
-  if (!isOwn) throw refused(nodeName, 'this site did not issue the certificate')
-  const { commonName, organizations, extendedUsages, notAfterMs } = readCertificate(pem)
-  const own = nodeSubject(nodeName)
-  const isNodes =
-    commonName === own.commonName &&
-    organizations.join() === own.organizations.join() &&
-    extendedUsages.includes('clientAuth')
-  if (!isNodes) throw refused(nodeName, 'the certificate does not belong to this node')
-  const isProven = orRefused(nodeName, () =>
-    isSignedBy(nodeReturnText(nodeName, request), signature, pem),
-  )
-  if (!isProven) throw refused(nodeName, "the signature is not by the certificate's key")
   if (keyOf(nodeName) !== spkiHash(pem)) {
     throw refused(nodeName, `the site has no Node that names this key; ${remedy}`)
   }
@@ -72,30 +70,6 @@ function checkIdentity(
 }
 
 const remedy = 'join again by the line of "skerry token create --print-join-command"'
-
-async function readOwnRequest(nodeName: string, pem: string): Promise<SigningRequest> {
-  let request: SigningRequest
-  try {
-    request = await readSigningRequest(pem)
-  } catch (cause) {
-    throw refused(nodeName, 'the signing request cannot be read', cause)
-  }
-  const { commonName, organizations, dnsNames, ipAddresses, emails, uris } = request
-  const own = nodeSubject(nodeName)
-  const others = [dnsNames, ipAddresses, emails, uris].flat()
-  const isOwn = commonName === own.commonName && organizations.join() === own.organizations.join()
-  if (!isOwn || others.length > 0) throw refused(nodeName, 'the request is for another name')
-  return request
-}
-
-/** Refuses bytes that the crypto library cannot read, like invalid ones. */
-function orRefused(nodeName: string, check: () => boolean): boolean {
-  try {
-    return check()
-  } catch (cause) {
-    throw refused(nodeName, 'certificate or signature cannot be read', cause)
-  }
-}
 
 function refused(nodeName: string, why: string, cause?: unknown): StatusError {
   return new StatusError(

@@ -23,7 +23,7 @@ export function failsByDates(error: unknown, depth = 0): boolean {
 /**
  * Asks a server for its time, by the Date header (RFC 9110, 6.6.1) of any answer. The certificate is not verified, because
  * the clock may be what makes it fail: the request has no credentials, and the answer may only explain. Resolves with
- * milliseconds since the Unix epoch, or with undefined if the answer names no time. Rejects if there is no answer.
+ * milliseconds since the Unix epoch, or with undefined if the answer has no date. Rejects if the server does not answer.
  */
 export async function readServerTime(
   { server, connect }: Pick<HttpsTransportConfig, 'server' | 'connect'>,

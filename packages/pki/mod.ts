@@ -19,7 +19,8 @@ export {
   type SigningRequestProof,
 } from './signing-request.ts'
 export { detachedSignature } from './detached-signature.ts'
-export { isSignedBy, signText } from './key-signature.ts'
+export { signText } from './key-signature.ts'
+export { readFormerCertificate, readNextRequest, type FormerKeyRules } from './former-key.ts'
 export { isSigningKey } from './signing-key.ts'
 export { readCertificate, type Certificate } from './certificate.ts'
 export { readClientCertificate, type ClientCertificate } from './client-certificate.ts'

@@ -159,7 +159,7 @@ class GroupFile {
     return true
   }
 
-  /** Returns undefined if the control plane was faster, or there is no whole file. */
+  /** Returns undefined if the control plane was faster, or the file is missing or damaged. */
   async load(): Promise<readonly Neighbour[] | undefined> {
     const text = await readFileIfPresent(this.#path)
     if (text === undefined || this.#text !== undefined || text.length > fileBytesMax)

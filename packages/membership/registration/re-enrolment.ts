@@ -1,12 +1,11 @@
 import { StatusError } from '@skerry/api'
 import {
-  isIssuedBy,
-  isSignedBy,
-  readCertificate,
-  readSigningRequest,
+  readFormerCertificate,
+  readNextRequest,
   signCertificate,
   type Authority,
-  type SigningRequest,
+  type Certificate,
+  type FormerKeyRules,
 } from '@skerry/pki'
 import { agentUserName, agentsGroup } from '@skerry/fleet-kinds'
 import { reEnrolmentText, type ReEnrolment } from './re-enrolment-request.ts'
@@ -44,10 +43,19 @@ export async function answerReEnrolment(
   rules: ReEnrolmentRules,
   nowMs: number,
 ): Promise<string> {
-  checkIdentity(cluster, asked, rules, nowMs)
-  const { publicKeyPem } = await readOwnRequest(cluster, asked.request)
+  const subject = { commonName: agentUserName(cluster), organizations: [agentsGroup] }
+  const former: FormerKeyRules = {
+    authorityPem: rules.authority.certificatePem,
+    subject,
+    text: reEnrolmentText(cluster, asked.request),
+    issuer: 'this hub',
+    holder: 'its agent',
+    refused: (why, cause) => refused(cluster, why, cause),
+  }
+  mustBeWelcome(cluster, readFormerCertificate(asked, former), rules, nowMs)
+  const { publicKeyPem } = await readNextRequest(asked, former)
   return signCertificate(rules.authority, {
-    subject: { commonName: agentUserName(cluster), organizations: [agentsGroup] },
+    subject,
     publicKeyPem,
     serialPrefix: rules.serialPrefix,
     notBeforeMs: Math.min(nowMs, rules.reckonedMs) - rules.backdateMs,
@@ -57,25 +65,13 @@ export async function answerReEnrolment(
   })
 }
 
-function checkIdentity(
+function mustBeWelcome(
   cluster: string,
-  { certificate: pem, request, signature }: ReEnrolment,
-  { authority, graceMs, isRevoked, wasRevokedByTime }: ReEnrolmentRules,
+  certificate: Certificate,
+  { graceMs, isRevoked, wasRevokedByTime }: ReEnrolmentRules,
   nowMs: number,
 ): void {
-  const isOwn = orRefused(cluster, () => isIssuedBy(pem, authority.certificatePem))
-  if (!isOwn) throw refused(cluster, 'this hub did not issue the certificate')
-  const certificate = readCertificate(pem)
-  const { commonName, organizations, extendedUsages, notBeforeMs, notAfterMs } = certificate
-  const isAgents =
-    commonName === agentUserName(cluster) &&
-    organizations.join() === agentsGroup &&
-    extendedUsages.includes('clientAuth')
-  if (!isAgents) throw refused(cluster, 'the certificate does not belong to its agent')
-  const isProven = orRefused(cluster, () =>
-    isSignedBy(reEnrolmentText(cluster, request), signature, pem),
-  )
-  if (!isProven) throw refused(cluster, "the signature is not by the certificate's key")
+  const { notBeforeMs, notAfterMs } = certificate
   if (isRevoked(cluster, certificate)) throw refused(cluster, 'the agent was revoked')
   // The certificate was issued while this hub's clock was fast, so its order to a revocation is unknown.
   if (nowMs < notBeforeMs && wasRevokedByTime(cluster)) {
@@ -87,29 +83,6 @@ function checkIdentity(
     cluster,
     `the certificate expired at ${ended}, and this hub takes such for ${graceMs / 3_600_000} h more; register again with "skerry cluster join-command ${cluster}"`,
   )
-}
-
-async function readOwnRequest(cluster: string, pem: string): Promise<SigningRequest> {
-  let request: SigningRequest
-  try {
-    request = await readSigningRequest(pem)
-  } catch (cause) {
-    throw refused(cluster, 'the signing request cannot be read', cause)
-  }
-  const { commonName, organizations, dnsNames, ipAddresses, emails, uris } = request
-  const others = [dnsNames, ipAddresses, emails, uris].flat()
-  const isOwn = commonName === agentUserName(cluster) && organizations.join() === agentsGroup
-  if (!isOwn || others.length > 0) throw refused(cluster, 'the request is for another name')
-  return request
-}
-
-/** Refuses bytes that the crypto library cannot read, like invalid ones. */
-function orRefused(cluster: string, check: () => boolean): boolean {
-  try {
-    return check()
-  } catch (cause) {
-    throw refused(cluster, 'certificate or signature cannot be read', cause)
-  }
 }
 
 function refused(cluster: string, why: string, cause?: unknown): StatusError {

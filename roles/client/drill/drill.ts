@@ -41,7 +41,7 @@ async function readFacts({
   const node = roles.find(({ kind }) => kind === 'node')
   if (node === undefined) {
     throw new ExpectedError(
-      `Cannot drill: there is no node in ${dataDir}; pass --data-dir with that of "skerry node"`,
+      `Cannot drill: ${dataDir} has no node; pass --data-dir with that of "skerry node"`,
       exitCodes.dataDirectory,
     )
   }

@@ -19,7 +19,7 @@ async function inUnit(play: (store: Store) => Promise<void>): Promise<void> {
   try {
     const deps = { clock: systemClock, log: silentLogger }
     await using store = await openSqliteStore(join(directory, 'store.db'), {}, deps)
-    assert.equal(await guardLent(store), store, 'a cluster that is no unit')
+    assert.equal(await guardLent(store), store, 'a cluster that is not a unit')
     await store.write({ key, value: valueOf({ spec: { a: 1 } }) })
     await store.write({ key: lentKey, value: Buffer.from(JSON.stringify([key])) })
     await play(await guardLent(store))
