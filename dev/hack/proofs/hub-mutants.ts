@@ -141,9 +141,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'a request without the old key, with another name, or too late is refused',
     test: 'packages/membership/registration/re-enrolment.test.ts',
-    file: 'packages/membership/registration/re-enrolment.ts',
-    find: 'if (!isProven) throw refused',
-    replace: 'if (!isProven && nowMs < 0) throw refused',
+    file: 'packages/pki/former-key.ts',
+    find: 'if (!check(() => isSignedBy(text, signature, pem))) {',
+    replace: 'if (!check(() => isSignedBy(text, signature, pem)) && pem === text) {',
   },
   {
     proof:
