@@ -87,7 +87,10 @@ async function visit(scene: Scene, state: PageState): Promise<void> {
   for (const name of values.pages.split(',')) {
     const path = pages[name]
     if (path === undefined) {
-      throw new ExpectedError(`Cannot take pictures of page ${name}: it is not in the table`, exitCodes.usage)
+      throw new ExpectedError(
+        `Cannot take pictures of page ${name}: it is not in the table`,
+        exitCodes.usage,
+      )
     }
     await page.goto(`/console${path}`)
     await page.waitForTimeout(settledMs)

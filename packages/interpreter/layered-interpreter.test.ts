@@ -7,7 +7,7 @@ import type { Customization } from './custom/customization.ts'
 import { withUnknownHealth } from './unknown-health.ts'
 import type { WebhookConfiguration } from './webhook/webhook-configuration.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 const deployment: AnyObject = {
   apiVersion: 'apps/v1',

@@ -14,7 +14,7 @@ const impatient = {
   ...deps,
   clock: { ...systemClock, sleep: () => Promise.reject(new Error('it has to wait')) },
 }
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** A process that takes the turn, reports it, and stays until it is killed. */
 const holder = `

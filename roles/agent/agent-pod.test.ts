@@ -18,7 +18,7 @@ import {
 import { runAgentPod } from './agent-pod.ts'
 import { openProbes } from './probe-server.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 type Edge = Awaited<ReturnType<typeof startTestEdge>>
 
 /** Runs kubectl as administrator of the edge. */

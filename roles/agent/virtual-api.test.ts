@@ -31,7 +31,7 @@ import {
 } from '../../testing/scenes/test-fleet.ts'
 import { hostAddresses } from '../runtime/host-addresses.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const virtualClusters = ['edge-east', 'edge-west']
 

@@ -25,7 +25,7 @@ import { etcdOptionsOf, type EtcdFlags } from './etcd-options.ts'
 
 const skip = await whyNoEtcd()
 const nowhere = new AbortController().signal
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
 function start(

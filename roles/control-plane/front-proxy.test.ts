@@ -4,7 +4,7 @@ import { systemClock } from '@skerry/base'
 import { createHttpsTransport, fixedCredentials, readBody } from '@skerry/client'
 import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** Returns the user that the control plane recognizes, over the socket. */
 async function whoAmI(

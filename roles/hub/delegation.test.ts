@@ -20,7 +20,7 @@ import {
   karmadaAccounts,
 } from '../admin/karmada-access.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const asAnna = [
   ['impersonate-user', 'anna'],
   ['impersonate-group', 'shop-keepers'],

@@ -17,7 +17,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const rbac = 'rbac.authorization.k8s.io'
 const watchPath = '/clusters/edge/api/v1/pods?watch=1&resourceVersion=1'
 const execPath = '/clusters/edge/api/v1/namespaces/a/pods/b/exec'

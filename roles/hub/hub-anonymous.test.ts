@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { clusterStatesPath, reachableClustersPath, tunnelPrefix } from '@skerry/gateway'
 import { registerCluster, startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** Sends a request without a certificate and without a token. */
 function statusOf(fleet: TestHub, path: string, method = 'GET'): Promise<number> {

@@ -17,7 +17,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const balancer = '127.0.0.9'
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const line = (address: string): string => `PROXY TCP4 ${address} 192.0.2.1 50000 443\r\n`

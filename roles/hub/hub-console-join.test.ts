@@ -13,7 +13,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const olga = { commonName: 'olga', organizations: ['system:masters'] }
 const path = '/hub/v1/clusters/shop-7/node-join-command'
 

@@ -13,7 +13,7 @@ import {
 } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const users = '/hub/v1/users'
 const sessions = '/hub/v1/sessions'
 const registrations = '/hub/v1/registrations'

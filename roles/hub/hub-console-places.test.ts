@@ -19,7 +19,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const olga = { commonName: 'olga', organizations: ['system:masters'] }
 const base = '/hub/v1/clusters/shop-7'
 const servicePath = `${base}/service-in-places?namespace=default&name=web`

@@ -9,7 +9,7 @@ import { startTestHub, type TestHub } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
 import { makeConsoleLink } from '../admin/console-link.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const session = '/hub/v1/session'
 const cookie = '__Host-skerry-session'
 const olga = { commonName: 'olga', organizations: ['system:masters'] }

@@ -15,7 +15,7 @@ import {
 } from '../../testing/scenes/test-fleet.ts'
 import { until } from '../../testing/until.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const olga = { commonName: 'olga', organizations: ['system:masters'] }
 const session = '/hub/v1/session'
 const configMaps = '/api/v1/namespaces/default/configmaps'

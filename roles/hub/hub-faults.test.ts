@@ -20,7 +20,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const skip = process.getuid?.() === 0 ? false : 'needs root: it mounts a small disk'
 

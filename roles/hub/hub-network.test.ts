@@ -22,7 +22,7 @@ import {
 import type { WayFlags } from '../runtime/way-options.ts'
 import { wayOfKubeconfig, wayToHub } from '../runtime/way-to-hub.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 
 async function startWorld(options: Parameters<typeof startTestHub>[0] = {}) {

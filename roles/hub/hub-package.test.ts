@@ -24,7 +24,7 @@ import { packageWords } from '../program/package-key.ts'
 
 const library = randomBytes(500_000)
 const image = randomBytes(300_000)
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 let stack: AsyncDisposableStack
 let small: SmallPackage

@@ -36,7 +36,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const dayMs = 86_400_000
 const strict = { requiresAcceptance: true, reEnrolmentGraceMs: 0 }
 

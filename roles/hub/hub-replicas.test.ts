@@ -35,7 +35,7 @@ import { etcdFlags, spawnReplica, startBalancer } from '../../testing/scenes/tes
 import { replicaKeyPath } from '../control-plane/shared-keys.ts'
 
 const skip = await whyNoEtcd()
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters', 'operators'] }
 const deps = { clock: systemClock, log: silentLogger, userAgent: 'test' }
 const isOpen = ({ Ready, Connected }: Readonly<Record<string, string>>): boolean =>

@@ -18,7 +18,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 
 /** The handshakes of kubectl 1.20 and 1.35 for a session, and an API server's answers. */

@@ -19,7 +19,7 @@ import {
   type TestHub,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /**
  * Returns a configuration with people of one department, mapped by expressions, including values other than

@@ -15,7 +15,7 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parentId = '00f067aa0ba902b7'
 const traceparent = `00-${traceId}-${parentId}-01`
 const path = '/clusters/edge/api/v1/pods'
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** Stands in for an API server that records the headers of its requests. */
 async function startEdge() {

@@ -12,7 +12,7 @@ import {
   untilCluster,
 } from '../../testing/scenes/test-fleet.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 
 function contractOf(name: string, spec: TrafficContract['spec']): TrafficContract {

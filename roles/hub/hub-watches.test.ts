@@ -27,7 +27,7 @@ import {
 } from '../../testing/scenes/test-fleet.ts'
 import { replicaKeyPath } from '../control-plane/shared-keys.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters'] }
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 

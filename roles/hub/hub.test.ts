@@ -25,7 +25,7 @@ import {
 import { createClusterToken } from '../admin/hub-join-token.ts'
 import { openAgentIdentity } from '../agent/agent-identity.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const operator = { commonName: 'olga', organizations: ['system:masters', 'operators'] }
 const edgePath = '/clusters/edge'
 

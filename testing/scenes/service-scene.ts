@@ -268,7 +268,7 @@ async function grant(
   { admin }: TestHub,
   { user, verbs, resource }: { user: string; verbs: readonly string[]; resource: string },
 ): Promise<void> {
-  const signal = AbortSignal.timeout(20_000)
+  const signal = AbortSignal.timeout(120_000)
   const name = `${user}-${resource.replace('/', '-')}`
   const rule = { apiGroups: ['cluster.karmada.io'], resources: [resource], resourceNames: ['edge'] }
   await admin.resource(resources.clusterRoles).create(

@@ -320,7 +320,7 @@ export async function registerCluster(
 ): Promise<void> {
   const { group, version } = clusterResource
   const object = { apiVersion: `${group}/${version}`, kind: 'Cluster', metadata: { name, labels } }
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(120_000)
   await fleet.admin
     .resource(clusterResource)
     .create({ ...object, spec: { syncMode: 'Pull' } }, signal)
@@ -339,7 +339,7 @@ export async function untilCluster(
   name: string,
   isWanted: (conditions: Readonly<Record<string, string>>) => boolean,
 ): Promise<void> {
-  const signal = AbortSignal.timeout(20_000)
+  const signal = AbortSignal.timeout(120_000)
   const clusters = fleet.admin.resource(clusterResource)
   const { items, metadata } = await clusters.list({}, signal)
   const isDone = (object: { metadata: { name?: string }; status?: { conditions?: Condition[] } }) =>

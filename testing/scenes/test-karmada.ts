@@ -29,7 +29,7 @@ export interface TestKarmada extends AsyncDisposable {
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
 const tokensGroup = 'system:bootstrappers:karmada:default-cluster-token'
 const generator = 'system:karmada:agent:rbac-generator'
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 export async function startTestKarmada(): Promise<TestKarmada> {
   await using stack = new AsyncDisposableStack()

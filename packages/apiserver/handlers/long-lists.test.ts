@@ -70,7 +70,7 @@ test('a list by selectors gives way to other work between its objects', async ()
   let ms = 0
   const clock = { ...systemClock, monotonicMs: () => (ms += 1) }
   await using slow = await startTestApiServer({ clock })
-  const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+  const soon = (): AbortSignal => AbortSignal.timeout(120_000)
   const asJson = { 'content-type': 'application/json' }
   for (let at = 0; at < 300; at += 1) {
     const body = Buffer.from(JSON.stringify({ metadata: { name: `a${at}` } }))

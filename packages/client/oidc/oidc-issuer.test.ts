@@ -6,7 +6,7 @@ import { startTestIssuer, type TestIssuer, type TestIssuerOptions } from '@skerr
 import { openLoopbackListener } from './loopback-listener.ts'
 import { LoginEndedError, openOidcIssuer, type OidcTokens } from './oidc-issuer.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 const clientOf = ({ url, ca, clientId }: TestIssuer) => ({
   issuerUrl: url,

@@ -35,7 +35,7 @@ async function startServer(token: string) {
 }
 
 const headers = { 'impersonate-user': 'rita' }
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 test('an agent whose credentials its cluster refuses gets others before the next request', async () => {
   await using server = await startServer('next')

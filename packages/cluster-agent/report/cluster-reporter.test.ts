@@ -8,7 +8,7 @@ import { startTestEdge, startTestHub } from '../../../testing/scenes/test-fleet.
 import { runClusterReporter } from './cluster-reporter.ts'
 import { EdgeObserver } from './edge-observer.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger }
 
 function readyOf({ status }: Cluster): string | undefined {

@@ -8,7 +8,7 @@ import { MemberCluster } from './member-cluster.ts'
 import { takeWork } from './take-work.ts'
 
 const deps = { clock: systemClock, random: systemRandom, log: silentLogger, userAgent: 'test' }
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** Returns a cluster whose discovery lists only these groups, which come from an aggregated server that is unreachable. */
 function memberWith(groups: readonly string[]): MemberCluster {

@@ -14,7 +14,7 @@ before(async () => {
 after(() => rm(directory, { recursive: true }))
 
 const noon = Date.parse('2026-01-31T12:00:00Z')
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** A line that ended this many seconds after noon. */
 function line(second: number, more: object = {}): string {

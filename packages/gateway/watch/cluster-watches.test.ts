@@ -8,7 +8,7 @@ import { callApi, startTestApiServer, type TestApiServer } from '@skerry/testing
 import { createClusterWatches, type ClusterWatchesDeps } from './cluster-watches.ts'
 import { watchLimits } from '../limits-table.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const allowed = async (): Promise<void> => undefined
 const quick = { spreadMs: 1, retryMsMax: 2 }
 const configMaps = '/api/v1/namespaces/default/configmaps'

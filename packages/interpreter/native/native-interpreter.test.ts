@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { AnyObject } from '@skerry/api'
 import { nativeInterpreter } from './native-interpreter.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 function deployment(podSpec: object, replicas = 3): AnyObject {
   return {

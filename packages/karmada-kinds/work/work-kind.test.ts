@@ -7,7 +7,7 @@ import { startTestApiServer } from '@skerry/testing'
 import { karmadaKinds } from '../karmada-kinds.ts'
 import { workResource, type Work } from './work.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 const namespace = 'karmada-es-shop'
 
 async function startHub() {

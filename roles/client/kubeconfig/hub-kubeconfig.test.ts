@@ -10,7 +10,7 @@ import { registerCluster, startTestHub } from '../../../testing/scenes/test-flee
 import { writeHubKubeconfig } from './hub-kubeconfig.ts'
 import { createUserToken } from '../../admin/user-tokens.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(20_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 async function startFleet() {
   const fleet = await startTestHub({ clusterDomain: 'clusters.example.com' })

@@ -15,7 +15,7 @@ import {
 } from '../../../testing/scenes/test-fleet.ts'
 import { runSite } from '../site.ts'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** A site in this process, connected to the hub until it is disposed. */
 async function startSite(fleet: TestHub, name: string, agentPolicy: ImpersonationPolicy) {
