@@ -8,6 +8,7 @@
  * writes/plan-replay.ts (how a write of the node becomes one of the control plane).
  */
 export { offlineKinds } from './kinds/offline-kinds.ts'
+export { createAcceptedMark } from './writes/accepted-mark.ts'
 export { conflictResource, type Conflict, type ConflictSide } from './kinds/conflict.ts'
 export { planChoice } from './writes/plan-choice.ts'
 export { createLocalApi } from './local-api.ts'
