@@ -307,6 +307,8 @@ class TestLink implements AsyncDisposable {
   readonly #target: number
   #port = 0
   #swallows = false
+  /** The number of connections that were ever made. */
+  connections = 0
 
   constructor(target: number) {
     this.#target = target
@@ -339,6 +341,7 @@ class TestLink implements AsyncDisposable {
   }
 
   #onSocket(socket: Socket): void {
+    this.connections += 1
     const onward = connect(this.#target, '127.0.0.1')
     for (const each of [socket, onward]) {
       this.#sockets.add(each)

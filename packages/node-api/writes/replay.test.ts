@@ -241,6 +241,22 @@ test('an object that came and went while the site was away leaves nothing, and l
   assert.deepEqual(await conflictsOf(scene), [])
 })
 
+test('replayed writes share their connections', async () => {
+  const { scene, app } = await start()
+  await using _scene = scene
+  await scene.cut()
+  const names = Array.from({ length: 40 }, (_, at) => `more-${at}`)
+  for (const name of names) {
+    const made = { method: 'POST', path: maps, body: map(name, { color: 'new' }) } as const
+    assert.equal((await scene.ask(app, made)).status, 201)
+  }
+  const before = scene.link.connections
+  await scene.restore()
+  await until(async () => (await siteData(scene))['more-39'] !== undefined)
+  const opened = scene.link.connections - before
+  assert.ok(opened < names.length, `${opened} connections for ${names.length} writes`)
+})
+
 test('a pod that came after its policy may write when the site goes away', async () => {
   const accounts: { namespace: string; name: string }[] = []
   await using scene = await LocalApiScene.start({ log, isStarted: false, accounts })
