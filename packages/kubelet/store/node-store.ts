@@ -19,7 +19,7 @@ import type { NodeObjects } from './node-objects.ts'
 import { ObjectDisk } from './object-disk.ts'
 import { objectsToRead, type Reference, type ReferenceKind } from './objects-to-read.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
-import { TokenSource } from './token-source.ts'
+import { TokenSource, type StandIn } from './token-source.ts'
 import { nodeStoreDefaults } from '../limits-table.ts'
 
 const impatience = Object.freeze({
@@ -32,6 +32,7 @@ export interface NodeStoreDeps {
   clock: Clock
   random: Random
   log: Logger
+  standIn?: StandIn | undefined
 }
 
 export type PodChange = { type: 'set' | 'deleted'; pod: Pod }
@@ -203,6 +204,11 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
 
   token(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
     return this.#tokens.token(request, signal)
+  }
+
+  /** Returns the tokens that the API gave this pod. */
+  tokensOf(podUid: string): string[] {
+    return this.#tokens.given(podUid)
   }
 
   async whenKnown(pod: Pod, signal: AbortSignal): Promise<void> {
