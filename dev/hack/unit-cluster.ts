@@ -1,10 +1,10 @@
 /**
- * Plays the life of a unit of two nodes that becomes a cluster of its own and comes back, under a running database whose rows are
+ * Plays the life of a unit of three nodes that becomes a cluster of its own and comes back, under a running database whose rows are
  * counted. Development only:
- *   node dev/hack/unit-cluster.ts [quiet] [cuts] [minds] [dead] [lost]
+ *   node dev/hack/unit-cluster.ts [quiet] [cuts] [minds] [dead] [lost] [three] [three-cuts] [three-minds] [master-lost]
  * The stories are one without faults, with a hub that shows the unit; one with killed processes at each step; one of changed
- * minds; one of a node that is dead meanwhile; and one of a server that is given up as lost. Needs root and the packages of
- * end-to-end tests.
+ * minds; one of a node that is dead meanwhile; and one of a server that is given up as lost. In the last four the unit gets three
+ * servers. Needs root and the packages of end-to-end tests.
  */
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import { whyNot } from '../e2e/prerequisites.ts'

@@ -16,7 +16,7 @@ export interface UnitsOptions {
 export interface Units {
   readonly part: SitePart
   readonly fence: UnitFence
-  readonly acts: (context: HandoverContext) => UnitActs
+  readonly acts: (context: HandoverContext) => UnitActs & Pick<HandoverActs, 'lead'>
 }
 
 type HandoverContext = ConstructorParameters<typeof HandoverActs>[2]
