@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CommandResult } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from '../../e2e/cluster-on-hosts.ts'
-import { etcdProgram } from '../../e2e/embedded-masters.ts'
+import {
+  etcdProgram,
+  joinMaster,
+  startOnEtcd,
+  tryKubectlAt,
+  type Master,
+  type Story,
+} from '../../e2e/embedded-masters.ts'
 import { startCloud, type Cloud } from '../../e2e/cloud.ts'
 import { fetchPage } from '../../e2e/guestbook-page.ts'
 import { RoleProcess } from '../../e2e/role-process.ts'
@@ -20,24 +28,30 @@ export class Hall implements AsyncDisposable {
   readonly server: EdgeNode
   readonly follower: EdgeNode
   readonly third: EdgeNode
+  /** The masters of the site, if it has several. */
+  readonly masters: readonly Master[]
   #visits = 0
 
-  private constructor(parts: Pick<Hall, 'cluster' | 'cloud' | 'server' | 'follower' | 'third'>) {
+  private constructor(
+    parts: Pick<Hall, 'cluster' | 'cloud' | 'server' | 'follower' | 'third' | 'masters'>,
+  ) {
     this.cluster = parts.cluster
     this.cloud = parts.cloud
     this.server = parts.server
     this.follower = parts.follower
     this.third = parts.third
+    this.masters = parts.masters
   }
 
   get nodes(): readonly EdgeNode[] {
     return [this.server, this.follower, this.third]
   }
 
-  static async start(): Promise<Hall> {
+  static async start({ hasMasters = false } = {}): Promise<Hall> {
     await using stack = new AsyncDisposableStack()
-    const siteFlags = async () => ['--edge-apps', 'superedge', '--hand-over-units']
-    const cluster = stack.use(await ClusterOnHosts.start({ siteFlags }))
+    const siteFlags = ['--edge-apps', 'superedge', '--hand-over-units']
+    const cluster = stack.use(await ClusterOnHosts.start({ siteFlags: async () => siteFlags }))
+    const masters = hasMasters ? await threeMasters(cluster, siteFlags) : []
     const cloud = await startCloud(cluster, { hostNumber: 5 })
     const where = ['--data-dir', cloud.directory, '--server', cloud.server]
     const joining = await cloud.skerry('cluster', 'join-command', 'hall', ...where, '-o', 'json')
@@ -57,7 +71,7 @@ export class Hall implements AsyncDisposable {
     for (const name of ['statefulset/redis', 'deployment/web']) {
       await cluster.kubectl('rollout', 'status', '-n', 'guestbook', name, '--timeout=90s')
     }
-    const hall = new Hall({ cluster, cloud, server, follower, third })
+    const hall = new Hall({ cluster, cloud, server, follower, third, masters })
     hall.#visits = await cluster.waitFor('the page', () => hall.#visit())
     const owned = stack.move()
     return Object.assign(hall, { [Symbol.asyncDispose]: () => owned.disposeAsync() })
@@ -139,7 +153,17 @@ export class Hall implements AsyncDisposable {
 
   async until(what: string, look: () => Promise<boolean>): Promise<void> {
     const found = async (): Promise<true | undefined> => ((await look()) ? true : undefined)
-    await this.cluster.waitFor(what, found, { timeoutMs: patienceMs })
+    try {
+      await this.cluster.waitFor(what, found, { timeoutMs: patienceMs })
+    } catch (error) {
+      console.error(`the status of the unit: ${await this.status('conditions[0]')}`)
+      throw error
+    }
+  }
+
+  /** Asks one of the site's masters, on its host. */
+  async tryAt(master: Master, ...args: string[]): Promise<CommandResult> {
+    return tryKubectlAt(this.cluster, master, ...args)
   }
 
   /** Asks the unit's own control plane, on its node. */
@@ -179,4 +203,15 @@ export class Hall implements AsyncDisposable {
     const all = await Promise.all(this.nodes.map(({ host }) => runningTasks(host)))
     return all.reduce((before, next) => before.union(next))
   }
+}
+
+async function threeMasters(cluster: ClusterOnHosts, siteFlags: string[]): Promise<Master[]> {
+  const embedded = [...siteFlags, '--etcd', 'embedded', '--etcd-program', await etcdProgram()]
+  const story: Story = { cluster, embedded, masters: [] }
+  const by = await startOnEtcd(story)
+  return [
+    by,
+    await joinMaster(story, { number: 7, by }),
+    await joinMaster(story, { number: 8, by }),
+  ]
 }

@@ -15,6 +15,9 @@ export const unitStories: Readonly<Record<string, (hall: Hall) => Promise<void>>
   'master-lost': playMasterLost,
 }
 
+/** Those of a hall whose site has three masters. */
+export const mastersStories: typeof unitStories = { masters: playMasters }
+
 const rollout = ['rollout', 'status', '-n', 'guestbook', 'deployment/web', '--timeout=90s']
 
 function scaled(replicas: number): string[] {
@@ -203,4 +206,29 @@ async function playMasterLost(hall: Hall): Promise<void> {
   await server.role.start()
   await hall.untilNodes('parent')
   await hall.untilOneServer()
+}
+
+/** A master of the parent dies while the unit goes, and another one while it comes back. */
+async function playMasters(hall: Hall): Promise<void> {
+  const [first, second] = hall.masters
+  assert.ok(first && second)
+  await hall.setLevel('L4')
+  await hall.untilPhase('Initializing', 'Running')
+  await first.role.kill()
+  await hall.untilNodes('unit')
+  await hall.requireVisit()
+  await first.role.start()
+  await hall.untilPhase('Running')
+  for (const master of hall.masters) {
+    const refused = await hall.tryAt(master, ...scaled(5))
+    assert.match(refused.stderr, /unit hall has it as a cluster of its own/, master.name)
+  }
+  await hall.atUnit(...scaled(4))
+  await hall.setLevel('L3')
+  await hall.untilPhase('Terminating', '')
+  await second.role.kill()
+  await comeBack(hall)
+  await second.role.start()
+  await hall.cluster.kubectl(...scaled(6))
+  await hall.cluster.kubectl(...rollout)
 }

@@ -77,19 +77,20 @@ class LeadingNode {
     if (!(await exists(join(pkiDirectory(this.#options), 'server')))) return
     const order = await this.#ask()
     if (order) {
-      const { needsJoin, needsMasterJoin } = order
-      this.#needs = this.#state.record.phase === 'open' ? { needsJoin, needsMasterJoin } : {}
       this.isBusy = order.unit !== undefined && !this.#isCalm(order)
       await this.#takeOrder(order)
       await this.#stepMaster(order)
       if (order.isServer) await this.#stepUnit(order)
-      if (order.isServer) await this.#stepServers(order)
     }
     await this.#keepSite()
     await this.#stepNode(order)
     const wanted = order?.wants
     if (wanted !== undefined && wanted === this.#state.record.content) await this.#bring(wanted)
     if (order) this.isBusy = order.unit !== undefined && !this.#isCalm(order)
+    const { needsJoin, needsMasterJoin } = order ?? {}
+    this.#needs = { needsJoin, needsMasterJoin }
+    // A unit that cannot get its servers has its nodes all the same.
+    if (order?.isServer) await this.#stepServers(order)
   }
 
   #isCalm({ parent: { phase }, needsJoin, needsMasterJoin, master }: UnitOrder): boolean {
@@ -103,7 +104,9 @@ class LeadingNode {
   async #ask(): Promise<UnitOrder | undefined> {
     const { record, node } = this.#state
     const { parent, site, context } = this.#deps
-    const { needsJoin = false, needsMasterJoin = false } = this.#needs
+    // A control plane that has stopped names no way to join.
+    const isOpen = record.phase === 'open'
+    const { needsJoin = false, needsMasterJoin = false } = isOpen ? this.#needs : {}
     try {
       const { signal } = context
       const trouble = (this.trouble ?? site.trouble)?.slice(0, troubleMax)

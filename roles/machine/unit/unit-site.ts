@@ -193,21 +193,11 @@ export class UnitSite implements AsyncDisposable {
     this.#masterJoin = undefined
   }
 
-  /** Resolves when it serves. Rejects if it ended first; the next start is another try. */
-  async whenReady(): Promise<void> {
-    try {
-      await this.#child?.ready
-    } catch (error) {
-      await this.stop()
-      throw error
-    }
-  }
-
-  /** Resolves with the way by which nodes of the unit join. A token is given out for half of its life. */
-  async join(signal: AbortSignal): Promise<UnitJoin> {
+  /** Resolves with the way by which nodes of the unit join; undefined while it does not serve. A token is given out for half of its life. */
+  async join(signal: AbortSignal): Promise<UnitJoin | undefined> {
+    if (!this.serves) return undefined
     const known = this.#fresh(this.#join)
     if (known) return known
-    await this.whenReady()
     const { cluster, caPem } = await this.#admin()
     const { server } = this
     const description = 'nodes of the unit'
