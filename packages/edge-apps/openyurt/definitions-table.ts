@@ -100,7 +100,13 @@ export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
       leaderReplicas: count,
       poolScopeMetadata: listOf(open),
     }),
-    status: fields({ readyNodeNum: count, unreadyNodeNum: count, nodes: texts }),
+    status: fields({
+      readyNodeNum: count,
+      unreadyNodeNum: count,
+      nodes: texts,
+      leaderEndpoints: listOf(fields({ nodeName: text, address: text })),
+      leaderNum: count,
+    }),
     columns: [
       ['TYPE', 'string', '.spec.type'],
       ['READYNODES', 'integer', '.status.readyNodeNum'],
