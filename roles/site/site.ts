@@ -112,7 +112,7 @@ function siteParts(
       settings: settingsOf(options),
     }),
     ...(etcd ? [joiningMasters(etcd)] : []),
-    serviceNetwork({ ...options.network, name }),
+    serviceNetwork({ ...options.network, name, unitBlocks: units && (() => units.fence.blocks()) }),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     returningNodes({ graceMs: options.access?.nodeReturnGraceMs }),

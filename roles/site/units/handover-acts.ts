@@ -7,7 +7,7 @@ import {
   RecentMap,
   syncDirectory,
 } from '@skerry/base'
-import { equalJson } from '@skerry/api'
+import { equalJson, isJsonObject } from '@skerry/api'
 import {
   firstRecords,
   type ParentRecord,
@@ -22,6 +22,7 @@ import type { RoleContext } from '../../runtime/role-context.ts'
 import { siteBounds } from '../limits-table.ts'
 import { keptKeys } from './lent-guard.ts'
 import { faultsOfShare } from './share-faults.ts'
+import { chooseBlock } from './node-block.ts'
 import { mastersIn, planStaff } from './staff-plan.ts'
 import { planTake } from './take-plan.ts'
 import {
@@ -50,6 +51,8 @@ export interface HandoverOptions {
   readonly directory: string
   /** True if other masters write to the same store. */
   readonly isShared: boolean
+  /** The addresses of pods, of which a part is set aside for nodes that join a unit. If omitted, none is. */
+  readonly network?: { readonly clusterCidr: string; readonly nodeCidrMaskSize: number }
 }
 
 type Context = Pick<RoleContext, 'clock' | 'log'>
@@ -266,10 +269,12 @@ export class HandoverActs implements UnitActs {
     })
     await makeDirectoryDurably(this.#options.directory)
     const part = join(this.#options.directory, `${unit}.packing`)
-    const content = await writeContent(part, { objects: packed, lent: keptKeys(lent) }, signal)
+    const block = await this.#blockFor(held, objects)
+    const packing = { objects: packed, lent: keptKeys(lent), block }
+    const content = await writeContent(part, packing, signal)
     await rename(part, this.contentPath(content))
     await syncDirectory(this.#options.directory)
-    await this.#fence.put(unit, { ...held, parent: { ...held.parent, content } })
+    await this.#fence.put(unit, { ...held, block, parent: { ...held.parent, content } })
     this.#context.log.info('Unit is packed', { unit, objects: packed.length })
   }
 
@@ -328,6 +333,19 @@ export class HandoverActs implements UnitActs {
     const { phase, generation } = held.parent
     const isOpen = heard?.phase === 'open' && heard.generation === generation
     if (phase === 'released' && isOpen) await this.#forgetContents(held)
+  }
+
+  async #blockFor(
+    { block }: UnitHold,
+    objects: readonly ReadObject[],
+  ): Promise<string | undefined> {
+    const { network } = this.#options
+    if (network === undefined || block !== undefined) return block
+    const ranges = objects
+      .filter(({ resource }) => resource === 'core/nodes')
+      .map(({ object: { spec } }) => (isJsonObject(spec) ? spec['podCIDR'] : undefined))
+      .filter((range) => typeof range === 'string')
+    return chooseBlock(network, [...ranges, ...(await this.#fence.blocks())])
   }
 
   /** Raises the fence until nothing was added while it rose, and writes it then. */

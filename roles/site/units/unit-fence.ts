@@ -25,6 +25,8 @@ export interface UnitHold {
   readonly uids: readonly string[]
   /** Their namespaces. */
   readonly namespaces: readonly string[]
+  /** The range from which nodes that join the unit while it is away get that of their pods. If omitted, none is set aside. */
+  readonly block?: string | undefined
 }
 
 /** Outside of the registry, so that no request reaches it. */
@@ -119,6 +121,14 @@ export class UnitFence {
 
   holdOf(unit: string): UnitHold | undefined {
     return this.#holds.get(unit)?.hold
+  }
+
+  /** Resolves with the ranges that are set aside for units that are away. */
+  async blocks(): Promise<string[]> {
+    if (this.#isShared) await this.renew()
+    return [...this.#holds.values()].flatMap(({ hold: { parent, block } }) =>
+      parent.phase === 'own' || block === undefined ? [] : [block],
+    )
   }
 
   /** Returns the unit that has a node, or had it last. */
