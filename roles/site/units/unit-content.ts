@@ -92,9 +92,14 @@ export async function writeContent(
   signal: AbortSignal,
 ): Promise<string> {
   await rm(path, { force: true })
-  const records = objects
-    .toSorted((a, b) => a.modRevision - b.modRevision)
-    .map(({ key, object, ...revisions }) => recordOf(key, object, revisions))
+  const records: EtcdRecord[] = []
+  for (const each of objects.toSorted((a, b) => a.modRevision - b.modRevision)) {
+    const { key, object, ...revisions } = each
+    const last = records.at(-1)
+    // In etcd several keys may have been written at once.
+    const place = last?.revision === revisions.modRevision ? last.sub + 1 : 0
+    records.push({ ...recordOf(key, object, revisions), sub: place })
+  }
   for (const [key, value] of Object.entries({ [lentKey]: lent, [blockKey]: block })) {
     if (value === undefined) continue
     const revision = (records.at(-1)?.revision ?? 1) + 1
