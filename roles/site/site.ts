@@ -112,7 +112,7 @@ function siteParts(
       settings: settingsOf(options),
     }),
     ...(etcd ? [joiningMasters(etcd)] : []),
-    serviceNetwork({ ...options.network, name }),
+    serviceNetwork({ ...options.network, name, unitBlocks: units && (() => units.fence.blocks()) }),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     returningNodes({ graceMs: options.access?.nodeReturnGraceMs }),
@@ -143,6 +143,8 @@ function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
     '--cluster-domain': clusterDomain,
     '--neighbours-by': neighboursBy,
     '--edge-apps': systems.length === 0 ? 'none' : systems.join(','),
+    // A master without it would write what others have fenced.
+    '--hand-over-units': String(control?.edgeApps?.handsUnitsOver === true),
   }
 }
 
@@ -159,7 +161,7 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   const scope = { ...context, signal: serving.signal }
   await using served = await servedEtcd(options, scope)
   await using plane = await startControlPlane(
-    { ...planeOptions(options, context), guard: guardOf(options, units) },
+    { ...planeOptions(options, context), guard: guardOf(units) },
     role,
     scope,
   )
@@ -177,13 +179,9 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   await runAll(context.signal, [plane.upkeep, ...tasks, ...(served?.tasks ?? [])])
 }
 
-/** The state of several masters is in etcd; such a site neither hands units over nor is one. */
-function guardOf(
-  { store = {} }: SiteOptions,
-  units: Units | undefined,
-): ControlPlaneOptions['guard'] {
-  if (isInEtcd(store)) return undefined
+function guardOf(units: Units | undefined): ControlPlaneOptions['guard'] {
   return async (opened) => {
+    // A unit begins with the list of lent objects, which stays the same while it has several masters.
     const own = await guardLent(opened)
     return units ? units.fence.guard(own) : own
   }
@@ -203,7 +201,8 @@ async function openUnits({
   ])
   const { clusterCidr, serviceCidr, clusterDomain, nodeCidrMaskSize = 24 } = network
   const settings = { clusterCidr, serviceCidr, clusterDomain, nodeCidrMaskSize }
-  return units({ dataDir, isShared: isInEtcd(store), settings }, new UnitFence())
+  const isShared = isInEtcd(store)
+  return units({ dataDir, isShared, settings }, new UnitFence({ isShared }))
 }
 
 /** Imported only by a site that serves one. */
