@@ -1,6 +1,7 @@
 /** Requests to the hub as the session's user. The cookie travels by itself and counts only with our header. */
 import { requestLimits } from '../../limits-table.ts'
 import { browserClock } from '../browser/browser-clock.ts'
+import { showReorderingInJson } from '../browser/reordering-marks.ts'
 import { learnHubTime } from './hub-clock.ts'
 import { HubError, errorOfAnswer, noAnswer } from './hub-error.ts'
 
@@ -13,6 +14,8 @@ export interface HubRequest {
   readonly signal?: AbortSignal
   /** A stream has no end in time; any other request has one. */
   readonly isStream?: boolean
+  /** Keeps marks that turn letters around, because the answer is to be edited. If omitted, they are made visible. */
+  readonly isExact?: boolean
 }
 
 const sessionPath = '/hub/v1/session'
@@ -59,7 +62,7 @@ export async function askHub(path: string, request: HubRequest = {}): Promise<Re
   const requestId = answer.headers.get('audit-id') ?? undefined
   const retryAfter = answer.headers.get('retry-after') ?? undefined
   const { text } = await readText(answer, requestLimits.errorCharsMax, request)
-  throw errorOfAnswer(text, {
+  throw errorOfAnswer(showReorderingInJson(text), {
     code: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -78,7 +81,7 @@ export async function askJson<Answer>(path: string, request: HubRequest = {}): P
   }
   // An answer without a body is for callers that expect none.
   if (text === '') return undefined as Answer
-  const read = parsed(text)
+  const read = parsed(request.isExact === true ? text : showReorderingInJson(text))
   if (typeof read !== 'object' || read === null) {
     const message = `Cannot read the answer to ${path}: it is not a JSON object`
     throw new HubError(message, { code, reason: 'BadAnswer' })
