@@ -19,9 +19,11 @@ import { useTexts } from '../../words/language.ts'
 import {
   auditFields,
   auditPath,
+  fieldOfTime,
   keyOf,
   readFilter,
   shownUri,
+  timeOfField,
   withOlder,
   type AuditAnswer,
   type AuditEvent,
@@ -52,16 +54,12 @@ export function AuditPage() {
     >
       <div className="bar">
         {auditFields.map((name) => (
-          <label key={name} className="select">
-            <span>{texts.fields[name]}</span>
-            <input
-              type={name === 'since' || name === 'until' ? 'datetime-local' : 'text'}
-              className={name === 'since' || name === 'until' ? 'moment' : undefined}
-              value={filter[name]}
-              spellCheck={false}
-              onChange={(event) => setValues({ [name]: event.target.value })}
-            />
-          </label>
+          <FilterField
+            key={name}
+            name={name}
+            value={filter[name]}
+            onChange={(value) => setValues({ [name]: value })}
+          />
         ))}
         <span className="page-space" />
         <button
@@ -82,6 +80,29 @@ export function AuditPage() {
       </div>
       <Lines search={search} onUser={(user) => setValues({ user })} />
     </PageFrame>
+  )
+}
+
+interface FilterFieldProps {
+  readonly name: keyof AuditFilter
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+function FilterField({ name, value, onChange }: FilterFieldProps) {
+  const texts = useTexts(both)
+  const isTime = name === 'since' || name === 'until'
+  return (
+    <label className="select">
+      <span>{texts.fields[name]}</span>
+      <input
+        type={isTime ? 'datetime-local' : 'text'}
+        className={isTime ? 'moment' : undefined}
+        value={isTime ? fieldOfTime(value) : value}
+        spellCheck={false}
+        onChange={({ target }) => onChange(isTime ? timeOfField(target.value) : target.value)}
+      />
+    </label>
   )
 }
 
