@@ -36,6 +36,8 @@ export const requestLimits = Object.freeze({
 export const timeLimits = Object.freeze({
   /** A break that is shorter is mended before anybody has read about it. */
   quietBreakMs: 1_500,
+  /** An answer that is older does not prove that the hub is there. Streams are dialled again at least that often. */
+  answerFreshMs: 40_000,
   /** A clock that differs by more is mentioned. */
   skewMsMin: 60_000,
   /** How often a hidden tab publishes what it watches. */

@@ -21,6 +21,12 @@ export interface HubRequest {
 const sessionPath = '/hub/v1/session'
 const signOutListeners = new Set<() => void>()
 let looking: Promise<void> | undefined
+let answeredMs = 0
+
+/** When the hub last answered a request, by this browser's clock; 0 if it never has. */
+export function lastAnswerMs(): number {
+  return answeredMs
+}
 
 /** Calls when the hub no longer knows the session. */
 export function onSignedOut(listener: () => void): () => void {
@@ -132,7 +138,7 @@ async function send(path: string, request: HubRequest): Promise<Response> {
   const signals = [...limits, ...(request.signal === undefined ? [] : [request.signal])]
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
   try {
-    return await fetch(path, {
+    const answer = await fetch(path, {
       method,
       headers: {
         'X-Skerry-Console': '1',
@@ -144,6 +150,8 @@ async function send(path: string, request: HubRequest): Promise<Response> {
       credentials: 'same-origin',
       redirect: 'error',
     })
+    answeredMs = browserClock.nowMs()
+    return answer
   } catch (error) {
     request.signal?.throwIfAborted()
     throw noAnswer(error)
