@@ -11,12 +11,16 @@ import {
 } from './audit-search.ts'
 
 test('only the filters that are set are asked for, and times with their zone', () => {
-  assert.equal(auditPath(readFilter({}), 100), '/hub/v1/audit?limit=100')
+  assert.equal(
+    auditPath(readFilter({}), 100),
+    '/hub/v1/audit?limit=100&without=selfsubjectaccessreviews',
+  )
   const filter = readFilter({
     user: ' olga ',
     verb: 'delete',
     since: '2026-11-28T10:00',
     until: 'x',
+    reviews: 'shown',
   })
   const query = new URLSearchParams(auditPath(filter, 50).split('?')[1])
   assert.deepEqual(Object.fromEntries(query), {

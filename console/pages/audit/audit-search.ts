@@ -8,6 +8,8 @@ export interface AuditFilter {
   readonly resource: string
   readonly since: string
   readonly until: string
+  /** `shown`: also requests that only ask for rights. Pages and kubectl make more of these than of all others. */
+  readonly reviews: string
 }
 
 export const auditFields = ['user', 'cluster', 'verb', 'resource', 'since', 'until'] as const
@@ -43,6 +45,7 @@ export function readFilter(values: Readonly<Record<string, string>>): AuditFilte
     resource: of('resource'),
     since: of('since'),
     until: of('until'),
+    reviews: values['reviews'] ?? '',
   }
 }
 
@@ -52,6 +55,7 @@ export function auditPath(filter: AuditFilter, limit: number, cutAt?: string): s
   for (const name of ['user', 'cluster', 'verb', 'resource'] as const) {
     if (filter[name].trim() !== '') query.set(name, filter[name].trim())
   }
+  if (filter.reviews === '') query.set('without', 'selfsubjectaccessreviews')
   const times = { since: timeOf(filter.since), until: cutAt ?? timeOf(filter.until) }
   for (const [name, time] of Object.entries(times)) if (time !== undefined) query.set(name, time)
   return `/hub/v1/audit?${query.toString()}`

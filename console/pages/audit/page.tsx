@@ -10,6 +10,7 @@ import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { timeLimits, viewLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { CheckField } from '../../parts/check-field.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -61,6 +62,11 @@ export function AuditPage() {
             onChange={(value) => setValues({ [name]: value })}
           />
         ))}
+        <CheckField
+          label={texts.reviews}
+          isChecked={filter.reviews !== ''}
+          onChange={(isShown) => setValues({ reviews: isShown ? 'shown' : '' })}
+        />
         <span className="page-space" />
         <button
           type="button"
@@ -84,7 +90,7 @@ export function AuditPage() {
 }
 
 interface FilterFieldProps {
-  readonly name: keyof AuditFilter
+  readonly name: (typeof auditFields)[number]
   readonly value: string
   readonly onChange: (value: string) => void
 }
