@@ -79,6 +79,7 @@ export function NodePlaces({ cluster, kinds }: NodePlacesProps) {
           columns={columns}
           keyOf={({ key }) => key}
           initialSort="name"
+          addressName="places"
           isOld={({ isLeaving }) => isLeaving || views.some(({ phase }) => phase !== 'live')}
         />
         {others.length === 0 ? undefined : (
