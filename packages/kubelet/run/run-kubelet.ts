@@ -55,7 +55,7 @@ export interface KubeletDeps {
 
 export interface NodeNotes {
   /** Returns further annotations of the node object, which may change. Default: none. */
-  readonly annotations?: () => Readonly<Record<string, string>>
+  readonly annotations?: () => Readonly<Record<string, string | null>>
   /** Returns the clock's error in words for people, or undefined if it is right. If omitted, it is not reported. */
   readonly clockFault?: () => string | undefined
   /** Further content of the node's lease. Default: none. */
@@ -68,6 +68,8 @@ export interface RunningKubelet {
   readonly runtime: ContainerRuntime
   /** Call this when the machine has another address: node and pods report it at once. */
   readdress(): void
+  /** Reports the node now instead of at the next tick. */
+  report(): void
 }
 
 const { stopPodsMs } = kubeletBounds.runKubelet
@@ -117,11 +119,12 @@ export async function runKubelet(
     network.onNode(store.node)
     bridge?.onNode(store.node)
   }
+  const report = (): void => agent.refresh()
   const readdress = (): void => {
-    agent.refresh()
+    report()
     pods.wakeAll()
   }
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, readdress })
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, readdress, report })
   try {
     await runAll(signal, [
       () => store.run(),
