@@ -35,6 +35,7 @@ import { offlineWrites } from './parts/offline-writes.ts'
 import { program } from './parts/program.ts'
 import { returningNodes } from './parts/returning-nodes.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
+import { serviceBalancer, type Balancing } from './parts/service-balancer.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
 import { siteUser, userAgent } from './parts/site-user.ts'
@@ -64,7 +65,10 @@ export interface SiteOptions {
   /** Name of the site, and of its Cluster on a hub. */
   name: string
   listening: SiteListening
-  network: NetworkOptions
+  network: NetworkOptions & {
+    /** If omitted, nodes. */
+    readonly loadBalancer?: Balancing | undefined
+  }
   /** A site with its state in etcd may have several masters. */
   store?: SharedStoreOptions
   access?: SiteAccessOptions
@@ -113,6 +117,7 @@ function siteParts(
     }),
     ...(etcd ? [joiningMasters(etcd)] : []),
     serviceNetwork({ ...options.network, name, unitBlocks: units && (() => units.fence.blocks()) }),
+    serviceBalancer(options.network.loadBalancer ?? 'nodes'),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     returningNodes({ graceMs: options.access?.nodeReturnGraceMs }),
@@ -134,7 +139,7 @@ function siteParts(
 /** A leader without the systems of another one would take their definitions away. */
 function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
   const systems = [...new Set(control?.edgeApps?.systems)].toSorted()
-  const { clusterCidr, serviceCidr, clusterDomain } = network
+  const { clusterCidr, serviceCidr, clusterDomain, loadBalancer = 'nodes' } = network
   const { neighboursBy = 'none' } = control?.controllers ?? {}
   return {
     '--name': name,
@@ -142,6 +147,7 @@ function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
     '--service-cidr': serviceCidr,
     '--cluster-domain': clusterDomain,
     '--neighbours-by': neighboursBy,
+    '--load-balancer': loadBalancer,
     '--edge-apps': systems.length === 0 ? 'none' : systems.join(','),
     // A master without it would write what others have fenced.
     '--hand-over-units': String(control?.edgeApps?.handsUnitsOver === true),

@@ -399,10 +399,19 @@ async function answerUpgrade(
 }
 
 /** Returns the error as the client may see it; the log has the details. */
-function reported(error: unknown, { info, auditId }: Exchange, { log }: PipelineDeps): StatusError {
+function reported(
+  error: unknown,
+  { info, auditId, request: { signal } }: Exchange,
+  { log }: PipelineDeps,
+): StatusError {
   const statusError = toStatusError(error)
   if (statusError.reason === 'InternalError') {
     const cause = asError(error)
+    // Work that fails because its client has gone is nobody's fault.
+    if (signal.aborted && !isMistake(cause)) {
+      log.debug('Request ended without its client', { auditId, path: info.path, error: cause })
+      return statusError
+    }
     log.error('Request failed', { auditId, method: info.method, path: info.path, error: cause })
     log.debug('Request failed at', { auditId, stack: cause.stack ?? '' })
   }

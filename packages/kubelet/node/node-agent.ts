@@ -28,8 +28,8 @@ export interface NodeAgentDeps {
   networkProblems: () => readonly string[]
   /** Returns the clock's error, or undefined if it is right. If omitted, it is not reported. */
   clockFault?: () => string | undefined
-  /** Returns annotations that the node object is to have, in addition to others. */
-  annotations: () => Readonly<Record<string, string>>
+  /** Returns annotations that the node object is to have, in addition to others; null takes one away. */
+  annotations: () => Readonly<Record<string, string | null>>
   /** Further content of the lease. If omitted, there is none. */
   leaseNotes?: LeaseNotes | undefined
   /** Called with the node object as the API has it. */
@@ -185,7 +185,7 @@ export class NodeAgent {
   async #annotate(signal: AbortSignal): Promise<void> {
     const annotations = this.#deps.annotations()
     const known = this.#node?.metadata.annotations ?? {}
-    if (Object.entries(annotations).every(([key, value]) => known[key] === value)) return
+    if (Object.entries(annotations).every(([key, value]) => (known[key] ?? null) === value)) return
     const nodes = this.#deps.cluster.resource(resources.nodes)
     const { nodeName: name } = this.#config
     const patch = { metadata: { annotations } }

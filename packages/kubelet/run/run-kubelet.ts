@@ -58,7 +58,7 @@ export interface NodeNotes {
   /** Returns further problems of the node's network, for its Ready condition. Default: none. */
   readonly networkProblems?: () => readonly string[]
   /** Returns further annotations of the node object, which may change. Default: none. */
-  readonly annotations?: () => Readonly<Record<string, string>>
+  readonly annotations?: () => Readonly<Record<string, string | null>>
   /** Returns the clock's error in words for people, or undefined if it is right. If omitted, it is not reported. */
   readonly clockFault?: () => string | undefined
   /** Further content of the node's lease. Default: none. */
@@ -73,6 +73,8 @@ export interface RunningKubelet {
   tokensOf(podUid: string): readonly string[]
   /** Call this when the machine has another address: node and pods report it at once. */
   readdress(): void
+  /** Reports the node now instead of at the next tick. */
+  report(): void
 }
 
 const { stopPodsMs } = kubeletBounds.runKubelet
@@ -122,12 +124,13 @@ export async function runKubelet(
     network.onNode(store.node)
     bridge?.onNode(store.node)
   }
+  const report = (): void => agent.refresh()
   const readdress = (): void => {
-    agent.refresh()
+    report()
     pods.wakeAll()
   }
   const tokensOf = (podUid: string): readonly string[] => store.tokensOf(podUid)
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, tokensOf, readdress })
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, tokensOf, readdress, report })
   try {
     await runAll(signal, [
       () => store.run(),
