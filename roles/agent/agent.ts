@@ -5,6 +5,7 @@ import {
   createHttpsTransport,
   type ClusterClient,
   type HttpsTransportConfig,
+  type Transport,
 } from '@skerry/client'
 import { clusterIdOf, createApiForwarder, runClusterReporter } from '@skerry/cluster-agent'
 import type { AgentPlace } from '@skerry/fleet-kinds'
@@ -50,6 +51,8 @@ export interface AgentOptions extends WayToApiOptions, AgentDuties {
   enrolment: AgentEnrolment
   /** The cluster's own API server, with the agent's credentials. */
   api: HttpsTransportConfig
+  /** Reaches that API server in another way, for what the agent itself asks. If omitted, over HTTPS. */
+  localTransport?: Transport
   /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
   place?: AgentPlace
@@ -88,8 +91,8 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
   const { gate, onOpen, onViews, onIdentity } = options.listeners ?? {}
   const { clock, random, log, onBytes } = context
   const userAgent = `skerry/${version} (agent)`
-  using localTransport = createHttpsTransport(options.api, { clock })
-  const local = createCluster(localTransport, { log, clock, userAgent })
+  using overHttps = createHttpsTransport(options.api, { clock })
+  const local = createCluster(options.localTransport ?? overHttps, { log, clock, userAgent })
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
   const open = () => openAgentIdentity({ ...options, ...options.enrolment, readClusterId }, context)
   const identity = await untilRegistered(options.hub, open, context)
