@@ -107,9 +107,8 @@ async function measure(
   const startMs = performance.now()
   await using fleet = await startSiteFleet(own, names, processes)
   const measured = { hub, fleet, add }
-  const { waits } = await waitsDuring(hub.client, () => untilAllReady(measured))
+  await whileUsed('registered', measured, () => untilAllReady(measured))
   add('registered', 's for all', (performance.now() - startMs) / 1_000)
-  addWaits('registered', waits, measured)
   await measureRest('rest', emptyMegabytes, measured)
   if (loads.has('policy')) await measurePolicy(measured)
   if (loads.has('objects')) await measureObjects(emptyMegabytes, measured)
@@ -129,6 +128,16 @@ async function until(isSo: () => Promise<boolean>, what: string): Promise<void> 
     if (performance.now() > endMs) throw new Error(`Cannot measure: timed out waiting for ${what}`)
     await sleep(lookMs)
   }
+}
+
+/** Does it while a user reads, and adds what it cost the hub and how long the user waited. */
+async function whileUsed<T>(name: string, measured: Measured, work: () => Promise<T>): Promise<T> {
+  const { hub, fleet, add } = measured
+  const beforeMs = await hub.processorMs()
+  const { result, waits } = await waitsDuring(hub.client, work)
+  add(`${name}.processor`, 'ms each', ((await hub.processorMs()) - beforeMs) / fleet.count)
+  addWaits(name, waits, measured)
+  return result
 }
 
 function addWaits(name: string, waits: UserWaits, { add }: Measured): void {
@@ -161,46 +170,41 @@ async function measurePolicy(measured: Measured): Promise<void> {
   const untilWritten = (text: string): Promise<void> =>
     fleet.until(({ count }) => fleet.writtenAtMs(text).length >= count, stepMsMax)
   const first = `Deployment web ${firstImage}`
-  const placed = await waitsDuring(hub.client, async () => {
+  const { written, statusMs } = await whileUsed('policy', measured, async () => {
     const startMs = Date.now()
     await placeDeployment(hub.client, 'web')
     await untilWritten(first)
-    const written = times(first, startMs)
     await until(
       async () => (await readyReplicas(hub.client, 'web')) === fleet.count,
       'the status of all',
     )
-    return { written, statusMs: Date.now() - startMs }
+    return { written: times(first, startMs), statusMs: Date.now() - startMs }
   })
-  const { written, statusMs } = placed.result
   add('policy.p50', 's', percentile(written, 50))
   add('policy.p99', 's', percentile(written, 99))
   add('policy.all', 's', Math.max(...written), 60)
   add('policy.status.all', 's', statusMs / 1_000)
-  addWaits('policy', placed.waits, measured)
   const image = 'registry.example.com/web:2'
   const second = `Deployment web ${image}`
   const startMs = Date.now()
-  const changed = await waitsDuring(hub.client, async () => {
+  await whileUsed('waves', measured, async () => {
     await changeImage(hub.client, 'web', image)
     await untilWritten(second)
   })
   add('waves.all', 's', Math.max(...times(second, startMs)))
-  addWaits('waves', changed.waits, measured)
 }
 
 async function measureObjects(emptyMegabytes: number, measured: Measured): Promise<void> {
   const { hub, fleet, add } = measured
   const names = Array.from({ length: configMaps }, (_, number) => `settings-${number}`)
   const startMs = performance.now()
-  const { waits } = await waitsDuring(hub.client, async () => {
+  await whileUsed('objects', measured, async () => {
     await placeConfigMaps(hub.client, names)
     const haveAll = ({ count }: SiteFleet): boolean =>
       names.every((name) => fleet.writtenAtMs(`ConfigMap ${name}`).length >= count)
     await fleet.until(haveAll, stepMsMax)
   })
   add('objects.all', 's', (performance.now() - startMs) / 1_000)
-  addWaits('objects', waits, measured)
   await measureRest('objects.rest', emptyMegabytes, measured)
 }
 
@@ -210,7 +214,7 @@ async function measureRestart(measured: Measured): Promise<void> {
   fleet.forget()
   await hub.restart()
   const readyMs = Date.now()
-  const { waits } = await waitsDuring(hub.client, () =>
+  await whileUsed('restart', measured, () =>
     fleet.until(
       ({ openedAtMs, count, open }) => openedAtMs.length >= count && open === count,
       stepMsMax,
@@ -219,7 +223,6 @@ async function measureRestart(measured: Measured): Promise<void> {
   const back = fleet.openedAtMs.map((atMs) => (atMs - readyMs) / 1_000)
   add('restart.back.50', 's', percentile(back, 50))
   add('restart.back.all', 's', Math.max(...back), 90)
-  addWaits('restart', waits, measured)
   add('restart.memory', 'MB', await hub.memory())
 }
 
@@ -228,20 +231,18 @@ async function measureAway(measured: Measured): Promise<void> {
   const { hub, fleet, add } = measured
   const rest = fleet.count - Math.ceil(fleet.count / processes)
   const isDown = async (): Promise<boolean> => (await readyClusters(hub.client)) <= rest
-  const stopped = await waitsDuring(hub.client, async () => {
+  const unknownMs = await whileUsed('away', measured, async () => {
     const startMs = performance.now()
     fleet.signal(processes - 1, 'SIGSTOP')
     await until(isDown, 'a third to be unknown')
     return performance.now() - startMs
   })
-  add('away.unknown', 's', stopped.result / 1_000)
-  addWaits('away', stopped.waits, measured)
-  const back = await waitsDuring(hub.client, async () => {
+  add('away.unknown', 's', unknownMs / 1_000)
+  const backMs = await whileUsed('away.back', measured, async () => {
     const startMs = performance.now()
     fleet.signal(processes - 1, 'SIGCONT')
     await untilAllReady(measured)
     return performance.now() - startMs
   })
-  add('away.back', 's', back.result / 1_000)
-  addWaits('away.back', back.waits, measured)
+  add('away.back', 's', backMs / 1_000)
 }

@@ -24,6 +24,8 @@ export interface MeasuredHub extends AsyncDisposable {
   readonly url: string
   /** Ends it like a power failure, and starts it again on its data. Resolves when it serves. */
   restart(): Promise<void>
+  /** The time on processors since it was started last. */
+  processorMs(): Promise<number>
   /** Resident memory, in MB. */
   memory(): Promise<number>
   /** Measures its cost while nobody asks for anything. */
@@ -51,6 +53,7 @@ export async function startMeasuredHub(place: HubPlace): Promise<MeasuredHub> {
       await hub[Symbol.asyncDispose]()
       hub = await startHub(place)
     },
+    processorMs: () => processorMs(hub.pid),
     memory: async () => (await memoryOf(hub.pid)).resident,
     async atRest(ms) {
       const before = await countersOf(hub.pid, { client, data })
