@@ -73,7 +73,8 @@ test('requests take the tunnel of a hub that answers there, and else a connectio
 
 test('requests wait for the first tunnel, and not after it could not be opened', async () => {
   const waiting = startTunnels()
-  assert.deepEqual(await waiting.waysAfter(get, 4_999, 1), ['waits', 'https'])
+  assert.deepEqual(await waiting.waysAfter(get, 9_999, 1), ['waits', 'https'])
+  assert.deepEqual(await waiting.waysAfter(watch, 19_999, 1), ['waits', 'https'])
   const refused = startTunnels()
   refused.tunnels.onState({ state: 'dialing' })
   refused.tunnels.onState({ state: 'waiting', retryMs: 1_000, reason: 'a proxy refuses it' })

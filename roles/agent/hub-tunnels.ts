@@ -8,7 +8,7 @@ import {
 } from '@skerry/tunnel'
 import { agentBounds } from './limits-table.ts'
 
-const { absentMs, firstMs, directMs, watchDirectMs } = agentBounds.hubTunnels
+const { absentMs, firstMs, watchFirstMs, directMs, watchDirectMs } = agentBounds.hubTunnels
 
 type Response = Awaited<ReturnType<Transport['send']>>
 
@@ -97,9 +97,10 @@ export class HubTunnels {
   /** Returns until when a request waits for a tunnel. */
   #untilMs({ path }: TransportRequest): number {
     if (this.#open.size > 0) return 0
-    if (!this.#isSettled) return this.#startedMs + firstMs
-    if (this.#lostMs === undefined) return 0
-    return this.#lostMs + (isWatch.test(path) ? watchDirectMs : directMs)
+    const lasts = isWatch.test(path)
+    if (this.#lostMs !== undefined) return this.#lostMs + (lasts ? watchDirectMs : directMs)
+    if (lasts) return this.#startedMs + watchFirstMs
+    return this.#isSettled ? 0 : this.#startedMs + firstMs
   }
 
   #change(ms: number, signal: AbortSignal): Promise<void> {
