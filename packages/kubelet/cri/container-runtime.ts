@@ -58,6 +58,8 @@ export interface ContainerRuntime extends AsyncDisposable {
 }
 
 export type RuntimeErrorCode =
+  | 'InvalidArgument'
+  | 'OutOfRange'
   | 'NotFound'
   | 'AlreadyExists'
   | 'DeadlineExceeded'

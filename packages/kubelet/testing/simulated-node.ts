@@ -109,6 +109,11 @@ export class SimulatedNode implements AsyncDisposable {
     })
   }
 
+  /** The kubelet's directory, in which drivers register. */
+  get dataDirectory(): string {
+    return join(this.#directory, 'data')
+  }
+
   startAgent(): void {
     if (this.#agent) return
     const stop = new AbortController()
@@ -116,7 +121,7 @@ export class SimulatedNode implements AsyncDisposable {
       {
         nodeName,
         nodeIps: () => this.addresses,
-        dataDirectory: join(this.#directory, 'data'),
+        dataDirectory: this.dataDirectory,
         runDirectory: join(this.#directory, 'run'),
         logDirectory: join(this.#directory, 'logs'),
         network: { cniConfDirectory: join(this.#directory, 'cni') },
