@@ -123,8 +123,7 @@ export async function runKubelet(
     ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
     onNode,
   })
-  await store.load()
-  await csi.load()
+  await Promise.all([store.load(), csi.load()])
   if (store.node) {
     network.onNode(store.node)
     bridge?.onNode(store.node)
