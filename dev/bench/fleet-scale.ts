@@ -141,9 +141,10 @@ async function whileUsed<T>(name: string, measured: Measured, work: () => Promis
 }
 
 function addWaits(name: string, waits: UserWaits, { add }: Measured): void {
-  add(`${name}.user.get.p99`, 'ms', waits.get)
-  add(`${name}.user.list.p99`, 'ms', waits.list)
-  add(`${name}.user.watch.p99`, 'ms', waits.watch)
+  for (const kind of ['get', 'list', 'watch'] as const) {
+    // A short phase may have none.
+    if (Number.isFinite(waits[kind])) add(`${name}.user.${kind}.p99`, 'ms', waits[kind])
+  }
   add(`${name}.user.refused`, 'requests', waits.refused)
 }
 
