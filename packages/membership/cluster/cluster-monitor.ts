@@ -62,7 +62,7 @@ export function createClusterMonitor(
       const monotonicMs = context.clock.monotonicMs()
       const parent = parentOf(cluster)
       const tunnel = tunnels.of(parent ?? name)
-      const signs = { lease, isConnected: tunnel.isConnected, nowMs: monotonicMs }
+      const signs = { lease, tunnel, nowMs: monotonicMs }
       const known = hear(heard.get(name), signs, settings)
       heard.set(name, known)
       const silence = silenceOf(known, signs)

@@ -11,7 +11,12 @@ import {
 export interface TunnelState {
   readonly isConnected: boolean
   /** How the last one ended; omitted while one is open or if there never was one. */
-  readonly lastEnd?: { readonly reason: string; readonly atMs: number }
+  readonly lastEnd?: {
+    readonly reason: string
+    readonly atMs: number
+    /** The time for which nothing had been heard by then. If omitted, it is not known. */
+    readonly silentMs?: number
+  }
 }
 
 export interface ClusterMonitorOptions {

@@ -15,14 +15,20 @@ function leaseOf(seconds: number, renewal = 0): Lease {
   }
 }
 
-type Look = readonly [atSeconds: number, lease: Lease | undefined, isConnected: boolean]
+type Look = readonly [
+  atSeconds: number,
+  lease: Lease | undefined,
+  isConnected: boolean,
+  silentSeconds?: number,
+]
 
 /** Returns for how many seconds the agent was silent at the last of these looks. */
 function silentFor(looks: readonly Look[]): number {
   let heard: Heard | undefined
   let seconds = NaN
-  for (const [atSeconds, lease, isConnected] of looks) {
-    const signs = { lease, isConnected, nowMs: atSeconds * 1_000 }
+  for (const [atSeconds, lease, isConnected, silentSeconds = 0] of looks) {
+    const lastEnd = { reason: 'it ended', atMs: 0, silentMs: silentSeconds * 1_000 }
+    const signs = { lease, tunnel: { isConnected, lastEnd }, nowMs: atSeconds * 1_000 }
     heard = hear(heard, signs, settings)
     seconds = silenceOf(heard, signs).ms / 1_000
   }
@@ -58,6 +64,15 @@ test('an open tunnel is a sign of life for an agent whose lease lasts, and for n
         [130, long, false],
       ],
       want: 30,
+    },
+    {
+      what: 'its tunnel has ended because nothing was heard of it: silence counts from the last sign',
+      looks: [
+        [0, long, true],
+        [100, long, false, 25],
+        [115, long, false, 25],
+      ],
+      want: 40,
     },
     {
       what: 'its tunnel was never open',

@@ -1,5 +1,5 @@
 import type { Lease } from '@skerry/api'
-import type { ClusterMonitorOptions, Silence } from './plan-conditions.ts'
+import type { ClusterMonitorOptions, Silence, TunnelState } from './plan-conditions.ts'
 
 /** The signs of life of an agent so far. Times are monotonic, by the clock of the hub. */
 export interface Heard {
@@ -13,8 +13,7 @@ export interface Heard {
 
 export interface Signs {
   readonly lease: Lease | undefined
-  /** Whether its tunnel is open. */
-  readonly isConnected: boolean
+  readonly tunnel: TunnelState
   readonly nowMs: number
 }
 
@@ -24,21 +23,19 @@ export interface Signs {
  */
 export function hear(
   known: Heard | undefined,
-  { lease, isConnected, nowMs }: Signs,
+  { lease, tunnel, nowMs }: Signs,
   settings: Pick<ClusterMonitorOptions, 'graceMs'>,
 ): Heard {
   const renewTime = lease?.spec?.renewTime
   const renewedMs = known && known.renewTime === renewTime ? known.renewedMs : nowMs
   const lasts = nowMs - renewedMs <= lastsMs(lease)
-  const isPresent = isConnected && lasts && countsOnTunnel(lease, settings)
-  // A tunnel that has ended since the last look was open until now: its end is the reason for this one.
+  const isPresent = tunnel.isConnected && lasts && countsOnTunnel(lease, settings)
   const isOrWas = isPresent || known?.isPresent === true
-  return {
-    renewTime,
-    renewedMs,
-    isPresent,
-    presentMs: isOrWas ? nowMs : (known?.presentMs ?? -Infinity),
-  }
+  // A tunnel that has ended since the last look was open until now: its end is the reason for this one. A dead one was silent
+  // for a while before.
+  const silentMs = tunnel.isConnected ? 0 : (tunnel.lastEnd?.silentMs ?? 0)
+  const presentMs = isOrWas ? nowMs - silentMs : (known?.presentMs ?? -Infinity)
+  return { renewTime, renewedMs, isPresent, presentMs }
 }
 
 /** Returns for how long nothing was heard of it. */

@@ -20,6 +20,8 @@ export class TunnelUnavailableError extends Error {
 export interface TunnelEnd {
   readonly reason: string
   readonly atMs: number
+  /** The time for which nothing had been heard by then. If omitted, it is not known. */
+  readonly silentMs?: number
 }
 
 export type RegistryChange = 'joined' | 'left'
@@ -136,7 +138,8 @@ export class TunnelRegistry {
     if (rest.length > 0) this.#sessions.set(identity, rest)
     else {
       this.#sessions.delete(identity)
-      this.#ends.set(identity, { reason, atMs: this.#clock.now() })
+      const { silentMs } = session
+      this.#ends.set(identity, { reason, atMs: this.#clock.now(), silentMs })
     }
     this.#options.onChange?.(identity, 'left', rest.length)
   }

@@ -37,12 +37,12 @@ export interface MultiplexerEvents {
 }
 
 /** The ends of a tunnel. Each has stream numbers of its own. */
-export type TunnelEnd = 'hub' | 'agent'
+export type TunnelSide = 'hub' | 'agent'
 
 export interface MultiplexerDeps {
   readonly clock: Clock
   /** If omitted, the end that answers requests is the agent. */
-  readonly end?: TunnelEnd
+  readonly end?: TunnelSide
   /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
 }
@@ -56,7 +56,7 @@ export class Multiplexer {
   readonly #streams = new Map<number, TunnelStream>()
   readonly #asking: StreamContext
   readonly #answering: StreamContext
-  readonly #end: TunnelEnd
+  readonly #end: TunnelSide
   readonly #clock: Clock
   readonly #onBytes: ((bytes: number) => void) | undefined
   readonly #meter = new TrafficMeter()
