@@ -7,7 +7,13 @@ import type { TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
 import { fetchPage, type Page } from './guestbook-page.ts'
-import { listsSettings, makesSettings, readsSettings, settingsReader } from './settings-reader.ts'
+import {
+  asPod,
+  listsSettings,
+  makesSettings,
+  readsSettings,
+  settingsReader,
+} from './settings-reader.ts'
 import { whyNot } from './prerequisites.ts'
 
 const manifest = join(import.meta.dirname, '../..', 'examples', 'guestbook', 'guestbook.yaml')
@@ -64,6 +70,23 @@ test(
         assert.match(listed ?? '', /"node\.skerry\.io\/not-accepted":"[^"]+"/)
       },
     )
+    let signed = ''
+    await t.test(
+      'a pod reads logs and runs commands through its node, and gets tokens that the node has signed',
+      async () => {
+        const ask = (...words: string[]) =>
+          cluster.waitFor(words.join(' '), () => asPod(cluster, node.host, words))
+        assert.equal(await ask('logs', 'reader'), 'reader is here\n')
+        assert.equal(await ask('exec', 'reader', '--', 'cat', '/etc/hostname'), 'reader\n')
+        assert.equal(await ask('auth', 'can-i', 'create', 'configmaps'), 'yes\n')
+        const uid = await ask('get', 'pod', 'reader', '-o', 'jsonpath={.metadata.uid}')
+        const bound = ['--bound-object-kind=Pod', '--bound-object-name=reader']
+        const token = await ask('create', 'token', 'reader', ...bound, `--bound-object-uid=${uid}`)
+        signed = token.trim()
+        const read = await asPod(cluster, node.host, ['get', 'configmap', 'settings'], signed)
+        assert.match(read ?? '', /settings/)
+      },
+    )
     await t.test('nothing restarts when the control plane returns', async () => {
       await cluster.siteHost.restore()
       await untilHeardOf(cluster, node)
@@ -90,6 +113,13 @@ test(
         return cluster.kubectl('get', 'configmap', 'made-away', '-o', path)
       })
       assert.equal(made, 'away')
+    })
+    await t.test('the control plane accepts the token that the node has signed', async () => {
+      const who = await cluster.waitFor('the answer', () =>
+        asPod(cluster, node.host, ['auth', 'whoami', '-o', 'json'], signed),
+      )
+      assert.match(who, /"system:serviceaccount:default:reader"/)
+      assert.match(who, /"authentication.skerry.io\/signed-by-node"/)
     })
     await t.test('the node takes new work', async () => {
       await cluster.kubectl('scale', '-n', 'guestbook', 'deployment/web', '--replicas=3')
@@ -119,8 +149,15 @@ async function untilMayWrite(cluster: ClusterOnHosts, node: EdgeNode): Promise<v
   const directory = join(cluster.directory, node.name, 'local-api')
   await cluster.waitFor('the right to write in the store of the node', async () => {
     const files = ['copies.db', 'copies.db-wal'].map((name) => readFile(join(directory, name)))
-    const right = '"create","","configmaps","default"'
-    return (await Promise.all(files)).some((bytes) => bytes.includes(right)) ? true : undefined
+    const rights = [
+      '"create","","configmaps","default"',
+      '"create","","serviceaccounts","default","","","","","token"',
+      '"get","","","","","","","/apis"',
+      '"kind":"APIGroupDiscoveryList"',
+    ]
+    const texts = await Promise.all(files)
+    const isKnown = (right: string): boolean => texts.some((bytes) => bytes.includes(right))
+    return rights.every(isKnown) ? true : undefined
   })
 }
 

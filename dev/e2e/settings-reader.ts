@@ -1,4 +1,4 @@
-/** A pod that may read and make ConfigMaps, and asks for them where its variables lead. */
+/** A pod that may read and make ConfigMaps, and look into itself, and asks where its variables lead. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestHost } from '@skerry/testing'
@@ -23,6 +23,8 @@ metadata: { name: reader, namespace: default }
 rules:
   - { apiGroups: [''], resources: [configmaps], resourceNames: [settings], verbs: [get] }
   - { apiGroups: [''], resources: [configmaps], verbs: [list, watch, create, get] }
+  - { apiGroups: [''], resources: [pods, pods/log], verbs: [get] }
+  - { apiGroups: [''], resources: [pods/exec, serviceaccounts/token], verbs: [get, create] }
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -45,7 +47,9 @@ spec:
   serviceAccountName: reader
   terminationGracePeriodSeconds: 0
   containers:
-    - { name: reader, image: 'skerry-examples/guestbook:v1', command: [sleep, '${seconds}'] }
+    - name: reader
+      image: 'skerry-examples/guestbook:v1'
+      command: [sh, -c, 'echo reader is here; exec sleep ${seconds}']
 `
 
 /** The last character is in brackets, so that the search does not find itself. */
@@ -85,10 +89,12 @@ export async function makesSettings(
   return asPod(cluster, host, ['create', '--raw', maps, '-f', file])
 }
 
-async function asPod(
+/** Runs kubectl in the pod's network, with the pod's token or another one. Returns what it prints, if it succeeds. */
+export async function asPod(
   cluster: ClusterOnHosts,
   host: TestHost,
   asked: readonly string[],
+  shown?: string,
 ): Promise<string | undefined> {
   const found = await host.run(['sh', '-c', `exec ${findReader}`])
   const [pid] = /\d+/.exec(found.stdout) ?? []
@@ -96,7 +102,7 @@ async function asPod(
   const inPod = async (...command: string[]): Promise<string> =>
     (await host.run(['nsenter', '-t', pid, '-m', '-n', '--', ...command])).stdout
   const account = '/var/run/secrets/kubernetes.io/serviceaccount'
-  const token = await inPod('/bin/cat', `${account}/token`)
+  const token = shown ?? (await inPod('/bin/cat', `${account}/token`))
   const authority = join(cluster.directory, 'reader-ca.crt')
   await writeFile(authority, await inPod('/bin/cat', `${account}/ca.crt`))
   const variables = await host.run(['cat', `/proc/${pid}/environ`])

@@ -124,6 +124,12 @@ export const nodeApiBounds = Object.freeze({
     tokenUseMs: 300_000,
     tokensMax: 200,
   }),
+  discoveryDocuments: Object.freeze({
+    /** The interval at which the documents are read again, after a failure, and the time for one of them. */
+    refreshMs: 6 * 3_600_000,
+    retryMs: 60_000,
+    answerMs: 10_000,
+  }),
   podSessions: Object.freeze({
     /** Logs and sessions at once. */
     sessionsMax: 64,

@@ -6,6 +6,7 @@ import { builtinKinds } from '@skerry/kinds'
 import { Identities } from './access/identities.ts'
 import { Rights } from './access/rights.ts'
 import { rightsInAbsence, rightsInAdvance } from './access/rights-in-advance.ts'
+import { DiscoveryDocuments } from './answers/discovery-documents.ts'
 import { KeptAnswers } from './answers/kept-answers.ts'
 import { NodeAnswers, type AwayParts } from './answers/node-answers.ts'
 import { PodSessions, type PodSessionsDeps } from './answers/pod-sessions.ts'
@@ -93,6 +94,7 @@ export async function createLocalApi(
   const identities = new Identities(known)
   const rights: Rights = new Rights(known)
   const tokens = new WriterTokens(known)
+  const discovery = new DiscoveryDocuments({ ...known, asNode })
   const replaying = Promise.withResolvers<Replay>()
   const front: ApiFront = createApiFront(
     { tls: options.tls, limits: nodeApiServerLimits, ...nodeApiBounds.localApi },
@@ -100,7 +102,7 @@ export async function createLocalApi(
       const readPath = stack.use(
         createReadPath({ kinds, limits: nodeApiServerLimits }, { ...deps, unread }),
       )
-      const parts = { ...known, readPath, rights, tokens, identities, passOn }
+      const parts = { ...known, discovery, readPath, rights, tokens, identities, passOn }
       const copies = new CopySet(options.kept, parts, signal)
       stack.defer(() => copies.close())
       const replay = new Replay({ ...parts, copies })
@@ -128,6 +130,7 @@ export async function createLocalApi(
       runAll(scope, [
         (one) => link.run(one),
         (one) => rights.run(one),
+        (one) => discovery.run(one),
         (one) => policies.run(one, () => rights.checkSoon()),
         async (one) => (await replaying.promise).run(one),
       ]),

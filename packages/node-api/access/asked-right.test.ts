@@ -30,6 +30,9 @@ const rows: readonly [wide: string, narrow: string, isContained: boolean][] = [
   [`${shop}/a/status`, `${shop}/a/status`, true],
   ['/version', '/version', true],
   ['/api', '/apis', false],
+  ['/apis', '/apis/apps/v1', true],
+  ['/api', '/apis/apps/v1', false],
+  ['/apis/apps/v1', '/apis', false],
 ]
 
 for (const [wide, narrow, isContained] of rows) {

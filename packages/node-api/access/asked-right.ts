@@ -62,7 +62,7 @@ export function parseRightKey(key: string): AskedRight {
 
 /** Returns the rights of which each contains this one, itself first. */
 export function sufficientRights(right: AskedRight): readonly AskedRight[] {
-  if (right.path !== '') return [right]
+  if (right.path !== '') return [right, ...wholeDocument(right)]
   const all = [right]
   const whole = { ...right, ...noSelectors }
   const isSelected = right.labelSelector !== '' || right.fieldSelector !== ''
@@ -71,4 +71,10 @@ export function sufficientRights(right: AskedRight): readonly AskedRight[] {
   if (right.name !== '') all.push({ ...whole, name: '' })
   if (right.namespace !== '') all.push({ ...whole, namespace: '', name: '' })
   return all
+}
+
+/** `/api` and `/apis` have a form that says the same as all documents below them. */
+function wholeDocument(right: AskedRight): AskedRight[] {
+  const [, path] = /^(\/apis?)\/[^/]/.exec(right.path) ?? []
+  return path === undefined || right.verb !== 'get' ? [] : [{ ...right, path }]
 }

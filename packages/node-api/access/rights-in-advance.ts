@@ -48,6 +48,7 @@ export function rightsInAbsence(
   const namespaces = ['', ...new Set(accounts.map(({ namespace }) => namespace))]
   const asking = users.filter(({ name }) => name.startsWith('system:serviceaccount:'))
   const all = asking.slice(0, usersMax).flatMap((user) => [
+    ...documents.map((path) => ({ user, right: { ...everyObject, ...nothing, path } })),
     ...reviews.map((right) => ({ user, right: { ...everyObject, ...right }, isRare: true })),
     ...namespaces.flatMap((namespace) =>
       podRights.map((right) => ({
@@ -59,6 +60,10 @@ export function rightsInAbsence(
   ])
   return all.slice(0, inAbsenceMax)
 }
+
+/** Clients read them first, to learn what is served. */
+const documents = ['/api', '/apis']
+const nothing = { verb: 'get', group: '', resource: '', namespace: '' }
 
 const podRights = [
   // kubectl reads the pod before its log.

@@ -8,7 +8,7 @@ import {
 } from '@skerry/apiserver'
 import { asError, type Clock, type Logger } from '@skerry/base'
 import { encodeCanonical } from '@skerry/bodies'
-import type { CopyFile } from '../copies/copy-file.ts'
+import type { CopyFile, StoredAnswer } from '../copies/copy-file.ts'
 import { nodeApiBounds } from '../limits-table.ts'
 
 const { answerBytesMax } = nodeApiBounds.keepAnswer
@@ -16,9 +16,13 @@ const { answerBytesMax } = nodeApiBounds.keepAnswer
 export interface KeptAnswersDeps {
   readonly file: CopyFile
   readonly readPath: ReadPath
+  /** Knows documents for which nobody has asked. */
+  readonly discovery: { find(info: RequestInfo, accept: string): KeptDocument | undefined }
   readonly clock: Clock
   readonly log: Logger
 }
+
+export type KeptDocument = StoredAnswer & { readonly headers: Readonly<Record<string, string>> }
 
 /** Documents by which clients learn what is served. Their answer is the same for everybody who may read them. */
 const documentPaths = /^\/(api|apis|version|openapi|\.well-known|livez|readyz|healthz)(\/|$)/
@@ -29,6 +33,11 @@ export class KeptAnswers {
 
   constructor(deps: KeptAnswersDeps) {
     this.#deps = deps
+  }
+
+  document(info: RequestInfo, accept: string): KeptDocument | undefined {
+    const { file, discovery } = this.#deps
+    return file.document(documentKey(info, accept)) ?? discovery.find(info, accept)
   }
 
   /** True for requests whose answers are kept. */

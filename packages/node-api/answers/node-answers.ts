@@ -25,7 +25,7 @@ import type { WriteJournal } from '../writes/write-journal.ts'
 import { NoAnswerError, type PassOn } from '../link/pass-on.ts'
 import { nodeApiBounds } from '../limits-table.ts'
 import { askedText, awayRefusal, type AwayRequest } from './away-refusals.ts'
-import { documentKey, singleKey, type KeptAnswers } from './kept-answers.ts'
+import { singleKey, type KeptAnswers } from './kept-answers.ts'
 import { copyUse, isRead, watchFrom } from './plan-way.ts'
 import type { PodSessions } from './pod-sessions.ts'
 import type { ReviewAnswers } from './review-answers.ts'
@@ -227,8 +227,7 @@ export class NodeAnswers {
   }
 
   #document(request: ApiRequest, info: RequestInfo): ApiAnswer | undefined {
-    const { file } = this.#deps
-    const found = file.document(documentKey(info, request.headers['accept'] ?? ''))
+    const found = this.#deps.kept.document(info, request.headers['accept'] ?? '')
     if (!found) return undefined
     const { value: body, headers, readAtMs } = found
     return { status: 200, headers: { ...headers, ...this.#age(readAtMs) }, body }

@@ -245,7 +245,6 @@ export class LocalApiScene implements AsyncDisposable {
 
   /** Resolves when the node remembers rights of an account in the namespace shop, e.g. `create pods/exec`. */
   async untilKnown(account: string, ...rights: readonly string[]): Promise<void> {
-    const files = ['copies.db', 'copies.db-wal'].map((name) => join(this.directory, name))
     const keys = rights.map((right) => {
       const [, verb = '', resource = '', part = ''] = /^(\w+) (\w+)(?:\/(\w+))?$/.exec(right) ?? []
       const key = JSON.stringify([
@@ -262,9 +261,15 @@ export class LocalApiScene implements AsyncDisposable {
       const user = `"system:serviceaccount:shop:${account}"`
       return new RegExp(`${user}[^\\]]*\\],${RegExp.escape(key.slice(1))}`)
     })
+    for (const key of keys) await this.untilRemembered(key)
+  }
+
+  /** Resolves when the node's disk has this text. */
+  async untilRemembered(text: RegExp): Promise<void> {
+    const files = ['copies.db', 'copies.db-wal'].map((name) => join(this.directory, name))
     await until(async () => {
-      const texts = await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))
-      return keys.every((key) => texts.some((text) => key.test(text)))
+      const all = await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))
+      return all.some((each) => text.test(each))
     })
   }
 
