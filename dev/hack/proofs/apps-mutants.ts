@@ -34,4 +34,22 @@ export const mutants: readonly Mutant[] = [
     find: 'if (kept.length > 0) {',
     replace: 'if (kept.length > 1) {',
   },
+  {
+    proof:
+      'an object that one of several masters has fenced is written by no other, though that one has not heard of it',
+    test: 'roles/site/units/unit-fence.test.ts',
+    only: 'an object that one of several masters has fenced',
+    file: 'roles/site/units/unit-fence.ts',
+    find: 'const companions = this.#isShared ? [epoch] : []',
+    replace: 'const companions = this.#isShared && hold.nodes.length > 1 ? [epoch] : []',
+  },
+  {
+    proof:
+      'of three servers, the one that has sealed speaks for the unit, and the others go on until then',
+    test: 'roles/site/units/handover-acts.test.ts',
+    only: 'of three servers',
+    file: 'roles/site/units/handover-acts.ts',
+    find: "if (phase === 'recalled' && !this.#isSealed(unit)) return { master: 'ends' }",
+    replace: "if (phase === 'recalled' && this.#isSealed(unit)) return { master: 'ends' }",
+  },
 ]

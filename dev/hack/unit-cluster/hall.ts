@@ -182,6 +182,14 @@ export class Hall implements AsyncDisposable {
     return answer.stdout
   }
 
+  /** Resolves when the hub shows the unit as a cluster that is Ready, or is away. */
+  async untilShown({ isReady }: { readonly isReady: boolean }): Promise<void> {
+    const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+    await this.until(`the hub to show the unit ${isReady ? 'as Ready' : 'as away'}`, async () => {
+      return ((await this.atHub('get', 'cluster', 'hall', '-o', path)) === 'True') === isReady
+    })
+  }
+
   /** Asks the hub itself as its administrator. */
   async atHub(...args: string[]): Promise<string> {
     const { cluster, cloud } = this

@@ -30,14 +30,12 @@ async function playQuiet(hall: Hall): Promise<void> {
   assert.equal(await hall.status('addresses[0].host'), hall.server.host.address)
   const refused = await hall.cluster.tryKubectl(scaled(5))
   assert.match(refused.stderr, /unit hall has it as a cluster of its own; change it there/)
-  await hall.until('the hub to show the unit', async () => {
-    const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
-    return (await hall.atHub('get', 'cluster', 'hall', '-o', path)) === 'True'
-  })
+  await hall.untilShown({ isReady: true })
   await hall.atUnit(...scaled(4))
   await hall.atUnit(...rollout)
   await hall.requireVisit()
   await comeBack(hall)
+  await hall.untilShown({ isReady: false })
   await hall.cluster.kubectl(...scaled(6))
   await hall.cluster.kubectl(...rollout)
 }
@@ -128,6 +126,7 @@ async function comeBack(hall: Hall): Promise<void> {
 async function playThree(hall: Hall): Promise<void> {
   await goAway(hall, 'L5')
   await hall.untilServers(3)
+  await hall.untilShown({ isReady: true })
   for (const node of hall.nodes)
     assert.equal(await hall.atServer(node, 'get', '--raw', '/readyz'), 'ok')
   await hall.atServer(hall.follower, ...scaled(5))

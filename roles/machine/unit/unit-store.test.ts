@@ -57,6 +57,24 @@ test('a filled store has the objects under their revisions, and Secrets under a 
   })
 })
 
+test('a unit that is a cluster again is the same one to its hub', async () => {
+  await inDirectory(async (dataDir) => {
+    const file = join(dataDir, 'content.db')
+    await writeContent(file, { objects, lent: [] }, signal)
+    await fillSite(dataDir, file, context, signal)
+    const path = join(unitPaths(dataDir).site, 'store.db')
+    const key = '/registry/core/namespaces/kube-system'
+    {
+      await using store = await openSqliteStore(path, {}, context)
+      await store.write({ key, value: Buffer.from('its uid') })
+    }
+    await fillSite(dataDir, file, context, signal)
+    await using store = await openSqliteStore(path, {}, context)
+    const { entry } = await store.get(key)
+    assert.equal(Buffer.from(entry?.value ?? '').toString(), 'its uid')
+  })
+})
+
 test('a content of a parent on etcd, where several objects may share a revision, is filled as a whole', async () => {
   await inDirectory(async (dataDir) => {
     const file = join(dataDir, 'content.db')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createEncryptedStore, readEncryptionConfig, type EncryptedStore } from '@skerry/apiserver'
-import { syncDirectory } from '@skerry/base'
+import { asError, syncDirectory } from '@skerry/base'
 import { openSqliteStore } from '@skerry/store'
 import { ownKeysPath } from '../../control-plane/access-files.ts'
 import { encryptionConfigOf } from '../../control-plane/encryption-keys.ts'
@@ -12,6 +12,8 @@ import type { RoleContext } from '../../runtime/role-context.ts'
 import { contentPrefix, readObjects, writeContent } from '../../site/units/unit-content.ts'
 import { importSite } from '../../store/import-store.ts'
 import { unitPaths } from './unit-state.ts'
+
+const identityKey = '/registry/core/namespaces/kube-system'
 
 type Context = Pick<RoleContext, 'clock' | 'random' | 'log' | 'metrics'>
 
@@ -26,6 +28,7 @@ export async function fillSite(
   signal: AbortSignal,
 ): Promise<void> {
   const { site } = unitPaths(dataDir)
+  const identity = await identityOf(site, context, signal)
   const options = { file, dataDir: site, prefix: contentPrefix }
   const { replacedPath } = await importSite(options, { log: context.log, signal })
   if (replacedPath !== undefined) {
@@ -38,7 +41,26 @@ export async function fillSite(
     const key = { name: 'key1', secret: randomBytes(32).toString('base64') }
     await writeFileDurably(keys, encryptionConfigOf([key]))
   }
-  await encryptSecrets(site, context, signal)
+  await completeStore(site, identity, context, signal)
+}
+
+/** Resolves with the namespace by whose uid hubs know the unit, if it was a cluster of its own before. */
+async function identityOf(
+  site: string,
+  context: Context,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const isKnown = (await exists(join(site, 'store.db'))) && (await exists(ownKeysPath(site)))
+  if (!isKnown) return undefined
+  try {
+    await using store = await openSite(site, context, signal)
+    return (await store.get(identityKey)).entry?.value
+  } catch (error) {
+    signal.throwIfAborted()
+    // A damaged store is put aside as any other.
+    context.log.info('Unit becomes another cluster than before', { error: asError(error) })
+    return undefined
+  }
 }
 
 /** Removes the stores that earlier fills have put aside: each is as large as a store. */
@@ -70,12 +92,15 @@ export async function sealSite(
   return digest
 }
 
-async function encryptSecrets(
+/** Makes the unit the cluster that it was before, and encrypts its Secrets. */
+async function completeStore(
   siteDirectory: string,
+  identity: Uint8Array | undefined,
   context: Context,
   signal: AbortSignal,
 ): Promise<void> {
   await using store = await openSite(siteDirectory, context, signal)
+  if (identity) await store.write({ key: identityKey, value: identity, expectRevision: 0 })
   const { entries } = await store.list({ prefix: '/registry/core/secrets/' })
   for (const { key, value, modRevision: expectRevision } of entries) {
     signal.throwIfAborted()

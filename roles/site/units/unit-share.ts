@@ -259,7 +259,8 @@ function isVolumeOf({ resource, object }: StoredObject, claims: ReadonlySet<stri
 
 function isLent({ resource, object }: StoredObject, namespaces: ReadonlySet<string>): boolean {
   const { namespace, name = '' } = object.metadata
-  if (resource === 'core/namespaces') return namespaces.has(name)
+  // Its uid is the identity of a cluster, and the unit is another one.
+  if (resource === 'core/namespaces') return namespaces.has(name) && name !== 'kube-system'
   if (resource === 'networking.k8s.io/ipaddresses') return namespaces.has(namespaceOfParent(object))
   if (namespace === undefined) return lentToAll.has(resource)
   if (!namespaces.has(namespace) || !lentInNamespaces.has(resource)) return false

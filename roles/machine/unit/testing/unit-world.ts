@@ -49,6 +49,7 @@ export class UnitWorld implements AsyncDisposable {
   readonly #api: TestApiServer
   readonly #parent: { store: Store; guarded: Store; acts: HandoverActs }
   readonly #cuts: { isOn: boolean }
+  readonly #isShared: boolean
 
   private constructor(parts: {
     random: Random
@@ -56,15 +57,18 @@ export class UnitWorld implements AsyncDisposable {
     api: TestApiServer
     parent: { store: Store; guarded: Store; acts: HandoverActs }
     cuts: { isOn: boolean }
+    isShared: boolean
   }) {
     this.#random = parts.random
     this.#directory = parts.directory
     this.#api = parts.api
     this.#parent = parts.parent
     this.#cuts = parts.cuts
+    this.#isShared = parts.isShared
   }
 
-  static async start(seed: number): Promise<UnitWorld> {
+  /** A parent of several masters has a fence that others see; here, a restart is a change of the one that leads. */
+  static async start(seed: number, isShared: boolean): Promise<UnitWorld> {
     await using stack = new AsyncDisposableStack()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-unit-'))
     stack.defer(() => rm(directory, { recursive: true, force: true }))
@@ -75,7 +79,7 @@ export class UnitWorld implements AsyncDisposable {
       await startTestApiServer({
         encrypted: (inner) => {
           const store = failing(inner, () => cuts.isOn && random.next() < 0.1)
-          parent.push(parentOf(store, directory))
+          parent.push(parentOf(store, directory, isShared))
           const write: Store['write'] = async (each) => {
             const { guarded = store } = parent[0] ?? {}
             return guarded.write(each)
@@ -95,7 +99,8 @@ export class UnitWorld implements AsyncDisposable {
     await callApi(api.transport, { method: 'POST', path: pod.replace('/till', ''), body })
     const [first] = parent
     assert.ok(first)
-    const world = new UnitWorld({ random, directory, api, parent: first, cuts })
+    const world = new UnitWorld({ random, directory, api, parent: first, cuts, isShared })
+    await first.acts.lead()
     const owned = stack.move()
     return Object.assign(world, { [Symbol.asyncDispose]: () => owned.disposeAsync() })
   }
@@ -213,9 +218,11 @@ export class UnitWorld implements AsyncDisposable {
 
   /** A new process knows what is in the store and on the disk. */
   async #restartParent(): Promise<void> {
-    const fence = new UnitFence()
+    const isShared = this.#isShared
+    const fence = new UnitFence({ isShared })
     this.#parent.guarded = await fence.guard(this.#parent.store)
-    this.#parent.acts = actsOf(fence, this.#directory)
+    this.#parent.acts = actsOf(fence, this.#directory, isShared)
+    await this.#parent.acts.lead()
   }
 
   async #ask(method: string, path: string, sent: string | Uint8Array = ''): Promise<Buffer> {
@@ -260,14 +267,15 @@ export class UnitWorld implements AsyncDisposable {
 function parentOf(
   store: Store,
   directory: string,
+  isShared: boolean,
 ): { store: Store; guarded: Store; acts: HandoverActs } {
-  const fence = new UnitFence()
-  return { store, guarded: fence.wrap(store), acts: actsOf(fence, directory) }
+  const fence = new UnitFence({ isShared })
+  return { store, guarded: fence.wrap(store), acts: actsOf(fence, directory, isShared) }
 }
 
-function actsOf(fence: UnitFence, directory: string): HandoverActs {
+function actsOf(fence: UnitFence, directory: string, isShared: boolean): HandoverActs {
   const context = { clock: systemClock, log: silentLogger }
-  return new HandoverActs(fence, { directory: join(directory, 'units'), isShared: false }, context)
+  return new HandoverActs(fence, { directory: join(directory, 'units'), isShared }, context)
 }
 
 function unbound(inner: Store): Store {
