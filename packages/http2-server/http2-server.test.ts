@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { duplexPair } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { systemClock } from '@skerry/base'
+import { simulatedClock, systemClock } from '@skerry/base'
 import { until } from '@skerry/testing'
 import type { OnStream } from './connection/http2-connection.ts'
 import type { Http2Stream } from './connection/http2-stream.ts'
@@ -78,6 +79,40 @@ test('an acknowledgement goes in one piece with the answer that is committed nex
   const [piece]: Buffer[] = await once(peer.socket, 'data')
   assert.equal(piece?.[3], frameTypes.ping)
   assert.equal(piece[17 + 3], frameTypes.headers)
+})
+
+/** A peer that has pinged, and has a request that is held. */
+async function heldPeer(server: EchoServer): Promise<RawPeer> {
+  const peer = new RawPeer(server.port)
+  const path = Buffer.from('/hold')
+  const block = Buffer.concat([Buffer.from([0x83, 0x86, 0x04, path.length]), path])
+  peer.greet(requestFrame(1, true, block))
+  await peer.until(({ type, flags }) => type === frameTypes.settings && flags === 1)
+  const ping = frame(frameTypes.ping, 0, 0, Buffer.alloc(8, 'p'))
+  peer.socket.write(Buffer.concat([ping, requestFrame(3, false, block)]))
+  await until(() => server.open.size === 2)
+  return peer
+}
+
+test('the acknowledgement of a ping goes in one piece with the next answer', async () => {
+  await using server = await openEchoServer()
+  using peer = await heldPeer(server)
+  const piece = once(peer.socket, 'data')
+  for (let turns = 0; turns < 5; turns += 1) await nextTurn()
+  const [stream] = server.open
+  stream?.respond(head)
+  stream?.end()
+  const [bytes]: Buffer[] = await piece
+  assert.equal(bytes?.[3], frameTypes.ping)
+  assert.equal(bytes[17 + 3], frameTypes.headers)
+})
+
+test('the acknowledgement of a ping does not wait for long', async () => {
+  const clock = simulatedClock()
+  await using server = await openEchoServer({}, clock)
+  using peer = await heldPeer(server)
+  await clock.advance(10)
+  await peer.until(({ type, flags }) => type === frameTypes.ping && flags === 1)
 })
 
 test('an event and the answer that follows by a promise leave in one piece', async () => {

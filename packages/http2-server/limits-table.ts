@@ -36,6 +36,8 @@ export const http2Bounds = Object.freeze({
     flushBytesMax: 262_144,
     /** The size of acknowledgements and resets that a peer has caused and does not read. */
     controlBytesMax: 65_536,
+    /** The time for which the acknowledgement of a ping waits for a frame that takes it along, in milliseconds. */
+    patienceMs: 5,
   }),
   http2Connection: Object.freeze({
     /** The time in which a peer must send its settings. */

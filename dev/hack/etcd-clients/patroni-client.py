@@ -60,6 +60,7 @@ check("the leader renews its lease and its position", one.update_leader(one.get_
 check("the position is read", lambda: two.get_cluster().status.last_lsn == 4096)
 check("the history is written", one.set_history_value('[[1, 2, "x"]]'))
 check("synchronous state is written", one.set_sync_state_value('{"leader": "node1"}'))
+check("the other sees it", lambda: two.get_cluster().sync.leader == "node1")
 stale = two.get_cluster().sync.version
 check("it is changed by its version", two.set_sync_state_value('{"leader": "node2"}', stale))
 check("an old version is refused", not one.set_sync_state_value('{"leader": "x"}', stale))

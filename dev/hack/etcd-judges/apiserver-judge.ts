@@ -48,12 +48,14 @@ export async function compareCreateRates({ server, more }: JudgeTarget): Promise
   const version = more[0] ?? '1.36.3'
   const etcd = join(await buildOfEtcd('etcd'), 'etcd')
   const rates: Record<'ours' | 'etcd', number[]> = { ours: [], etcd: [] }
-  for (let round = 0; round < roundsOfRates; round += 1) {
-    for (const [name, program] of Object.entries({ ours: server, etcd })) {
-      const rate = await onApiServer({ version, server: program }, createRate)
-      // Object.entries gives the two keys of the literal above.
-      rates[name as 'ours' | 'etcd'].push(rate)
-      console.log(`round ${round + 1}: ${name} ${rate.toFixed(0)} creates/s`)
+  const programs = { ours: server, etcd }
+  // The code of this client becomes fast in a first round, which does not count.
+  for (let round = 0; round <= roundsOfRates; round += 1) {
+    const turns = round % 2 === 0 ? (['ours', 'etcd'] as const) : (['etcd', 'ours'] as const)
+    for (const name of turns) {
+      const rate = await onApiServer({ version, server: programs[name] }, createRate)
+      if (round > 0) rates[name].push(rate)
+      console.log(`round ${round}: ${name} ${rate.toFixed(0)} creates/s`)
     }
   }
   const [ours, theirs] = [median(rates.ours), median(rates.etcd)]

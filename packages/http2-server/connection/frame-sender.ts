@@ -5,7 +5,7 @@ import { firstWindowBytes } from '../frames/frame-types.ts'
 import { http2Bounds } from '../limits-table.ts'
 import type { Http2Stream } from './http2-stream.ts'
 
-const { flushBytesMax, controlBytesMax } = http2Bounds.frameSender
+const { flushBytesMax, controlBytesMax, patienceMs } = http2Bounds.frameSender
 
 export interface FrameSenderDeps {
   readonly clock: Clock
@@ -45,6 +45,7 @@ export class FrameSender {
   #controlBytes = 0
   #isScheduled = false
   #isControlScheduled = false
+  #patience: Timer | undefined
   #isClogged = false
   #takenAtMs = 0
   #stall: Timer | undefined
@@ -67,17 +68,26 @@ export class FrameSender {
   }
 
   /**
-   * Queues a frame that belongs to no answer. It goes with the answers that the requests of this turn get soon, since
-   * clients such as Go's ping with each request, and a write of its own would wake them in vain.
+   * Queues a frame that belongs to no answer. It goes with the answers that the requests of this turn get soon.
    */
   control(frame: Buffer): void {
-    this.#control.push(frame)
-    this.#controlBytes += frame.length
-    if (this.#controlBytes > controlBytesMax) return this.#events.onFlood()
-    if (this.#isControlScheduled) return
+    if (!this.#queueControl(frame) || this.#isControlScheduled) return
     this.#isControlScheduled = true
     // Requests that came with it are answered in the first one, if they are committed in it.
     setImmediate(() => setImmediate(this.#onControl))
+  }
+
+  /**
+   * Queues a frame that the peer can wait for: it goes with the next that is sent, or after a moment. Go's clients ping
+   * when they have read something, so that every third write would be an acknowledgement alone.
+   */
+  controlWithNext(frame: Buffer): void {
+    if (!this.#queueControl(frame) || this.#patience !== undefined) return
+    const onTimer = (): void => {
+      this.#patience = undefined
+      if (this.#control.length > 0) this.schedule()
+    }
+    this.#patience = this.#deps.clock.setTimer(patienceMs, onTimer, { isBackground: true })
   }
 
   wake(stream: Http2Stream): void {
@@ -134,6 +144,16 @@ export class FrameSender {
     this.#starved = []
     this.#control = []
     this.#stall?.[Symbol.dispose]()
+    this.#patience?.[Symbol.dispose]()
+  }
+
+  /** Returns false if the peer has caused more than it reads. */
+  #queueControl(frame: Buffer): boolean {
+    this.#control.push(frame)
+    this.#controlBytes += frame.length
+    if (this.#controlBytes <= controlBytesMax) return true
+    this.#events.onFlood()
+    return false
   }
 
   readonly #onPromises = (): void => process.nextTick(this.#onTurn)

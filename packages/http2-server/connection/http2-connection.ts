@@ -309,7 +309,7 @@ export class Http2Connection implements StreamOwner {
     if (frame.end - frame.from !== 8) throw new ConnectionError('frameSizeError', 'PING')
     if (isAck(frame)) return this.#countIdle()
     const payload = frame.bytes.subarray(frame.from, frame.end)
-    this.#sending.control(acknowledgement(frameTypes.ping, payload))
+    this.#sending.controlWithNext(acknowledgement(frameTypes.ping, payload))
   }
 
   #onGoaway(frame: FrameReader): void {
