@@ -1,5 +1,5 @@
 /** The room around every page: navigation, the hub's name, the way out, and a banner while the hub is away. */
-import { Component, Suspense, useState } from 'react'
+import { Component, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { browserClock } from '../data/browser/browser-clock.ts'
 import { useConsole, useStreamState } from '../data/streams/console-context.tsx'
@@ -28,6 +28,8 @@ export function Shell({ onLogOut }: ShellProps) {
   const { session } = useConsole()
   const [isOpen, setOpen] = useState(false)
   const [location] = useLocation()
+  const page = useRef<HTMLElement>(null)
+  useKeptFocus(page, location)
   return (
     <div className={`shell${isOpen ? ' is-open' : ''}`}>
       <a className="skip" href="#page">
@@ -55,7 +57,7 @@ export function Shell({ onLogOut }: ShellProps) {
         <ViewerMenu onLogOut={onLogOut} />
       </header>
       <Navigation onGo={() => setOpen(false)} />
-      <main id="page" className="main" tabIndex={-1}>
+      <main id="page" className="main" tabIndex={-1} ref={page}>
         <HubBanner />
         <Fence key={location}>
           <Suspense fallback={<Loading />}>
@@ -72,6 +74,18 @@ export function Shell({ onLogOut }: ShellProps) {
       </main>
     </div>
   )
+}
+
+/** The link that led to a page may be gone with the page before: screen readers and Tab go on at the new page. */
+function useKeptFocus(page: React.RefObject<HTMLElement | null>, location: string): void {
+  const before = useRef(location)
+  useEffect(() => {
+    const isMoved = before.current !== location
+    before.current = location
+    if (isMoved && document.activeElement === document.body) {
+      page.current?.focus({ preventScroll: true })
+    }
+  }, [page, location])
 }
 
 function Navigation({ onGo }: { readonly onGo: () => void }) {

@@ -51,6 +51,7 @@ interface Tracks extends CSSProperties {
   readonly '--tracks': string
 }
 
+const { overscanRows: overscan } = viewLimits
 const ownKeys = 'input, textarea, select, button, a, dialog'
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -63,12 +64,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const head = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const view = useScrollView(body, head)
-  const drawn = rowWindow({
-    ...view,
-    rows: sorted.length,
-    rowPx,
-    overscan: viewLimits.overscanRows,
-  })
+  const drawn = rowWindow({ ...view, rows: sorted.length, rowPx, overscan })
   // All rows share one text: a row that comes into sight sets nothing but its place.
   const tracks: Tracks = { '--tracks': columns.map(({ width }) => width).join(' ') }
   const at = useMemo(
@@ -103,7 +99,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       onKeyDown={onKeyDown}
     >
       <TableHead columns={columns} sort={sort} onSort={onSort} room={head} />
-      <div className="table-body" role="rowgroup" ref={body}>
+      <div
+        className="table-body"
+        role="rowgroup"
+        ref={body}
+        // Without links in its rows, keys could not move a wide table sideways.
+        tabIndex={onOpen === undefined ? 0 : undefined}
+      >
         <div className="table-space" style={{ height: sorted.length * rowPx }}>
           {sorted.slice(drawn.first, drawn.end).map((row, index) => (
             <TableRow

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'react'
 import { Link } from 'wouter'
 
 export interface Tab {
@@ -6,7 +7,7 @@ export interface Tab {
   readonly href: string
 }
 
-/** Links between the parts of one page; each part has an address. */
+/** Links between the parts of one page; each part has an address. A narrow page shows the present one. */
 export function Tabs({
   tabs,
   current,
@@ -16,8 +17,13 @@ export function Tabs({
   current: string
   label: string
 }) {
+  const room = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const here = room.current?.querySelector('[aria-current]')
+    here?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [current])
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label} ref={room}>
       {tabs.map(({ key, title, href }) => (
         <Link key={key} href={href} aria-current={key === current ? 'page' : undefined}>
           {title}

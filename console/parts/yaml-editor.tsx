@@ -22,6 +22,7 @@ interface YamlEditorProps {
 export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) {
   const texts = useTexts(yamlTexts)
   const room = useRef<HTMLDivElement>(null)
+  const hint = useRef<HTMLParagraphElement>(null)
   const [view, setView] = useState<EditorView>()
   const first = useRef(text)
   const changed = useRef(onChange)
@@ -32,9 +33,14 @@ export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) 
     const onUpdate = EditorView.updateListener.of((update) => {
       if (update.docChanged) changed.current(update.state.doc.toString())
     })
+    const onLeave = (): boolean => {
+      hint.current?.focus()
+      return true
+    }
+    const leaving = { key: 'Shift-Escape', run: onLeave }
     const editing = [
       history(),
-      keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
+      keymap.of([leaving, ...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
       highlightActiveLine(),
       highlightSelectionMatches(),
       onUpdate,
@@ -52,7 +58,7 @@ export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) 
   return (
     <>
       <div className="editor" ref={room} />
-      <p id="editor-keys" className="muted">
+      <p id="editor-keys" className="muted" ref={hint} tabIndex={-1}>
         {texts.leaveEditor}
       </p>
       <Suspense>

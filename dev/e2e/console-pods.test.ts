@@ -220,6 +220,10 @@ async function opensShell({ browser }: ConsoleScene, page: Page): Promise<void> 
   await page.keyboard.type('echo sum $((40+2)); stty size\n')
   await until('sum 42')
   await assertSound(browser, page, 'shell')
+  await page.keyboard.press('Shift+Escape')
+  const left = await page.evaluate<string>('document.activeElement.textContent')
+  assert.match(left, /leaves the terminal/)
+  await page.locator('.xterm-screen').click()
   const before = await sizeOf(page)
   await page.setViewportSize({ width: 900, height: 600 })
   await waitFor('the terminal to have the size of the window', async () => {
@@ -302,6 +306,8 @@ async function completesFields({ browser }: ConsoleScene, page: Page): Promise<v
   await option.click()
   await page.keyboard.type('5')
   await page.locator('.cm-line').filter({ hasText: 'minReadySeconds: 5' }).waitFor()
+  await page.keyboard.press('Shift+Escape')
+  assert.equal(await page.evaluate('document.activeElement.id'), 'editor-keys')
   await page.getByRole('button', { name: 'Discard' }).click()
 }
 

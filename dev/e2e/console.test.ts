@@ -218,6 +218,7 @@ async function fitsPhone({ browser, token }: ConsoleScene): Promise<void> {
   for (const path of [
     'access/users',
     'clusters/edge/nodes',
+    'clusters/edge/certificates',
     'clusters/edge/add-nodes',
     'new-job',
   ]) {
@@ -226,6 +227,11 @@ async function fitsPhone({ browser, token }: ConsoleScene): Promise<void> {
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
     const overflow = await page.evaluate<number>('document.documentElement.scrollWidth')
     assert.ok(overflow <= viewport.width, `${path} is ${overflow} pixels wide`)
+    // The last of many tabs is there without a search for it.
+    for (const tab of await page.locator('.tabs [aria-current]').all()) {
+      const { x = NaN, width = NaN } = (await tab.boundingBox()) ?? {}
+      assert.ok(x >= 0 && x + width <= viewport.width, `${path}: the tab is at ${x}`)
+    }
     await browser.picture(page, `phone-${path.replaceAll('/', '-')}`)
   }
   await page.context().close()
@@ -257,6 +263,7 @@ async function worksByKeys(page: Page): Promise<void> {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor()
+  assert.equal(await page.evaluate('document.activeElement.id'), 'page')
   await page.goBack()
   await page.locator('[role=row][aria-selected=true]').filter({ hasText: 'edge' }).waitFor()
 }

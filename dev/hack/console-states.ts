@@ -125,7 +125,7 @@ async function openTab(scene: Scene, state: PageState): Promise<Page> {
   page.on('pageerror', (error) => noteHere(error.message))
   page.on('console', (message) => {
     // The browser itself names each answer that is an error, and such answers belong to most of the states.
-    const isFault = message.type() === 'error' && !/status of \d{3}/.test(message.text())
+    const isFault = message.type() === 'error' && !/status of \d{3}|WebSocket/.test(message.text())
     if (isFault) noteHere(message.text())
   })
   page.on('dialog', (dialog) => {

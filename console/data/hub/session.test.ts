@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loginAddress, takeLoginCode, takeLoginProblem } from './session.ts'
+import { asHubError } from './hub-error.ts'
+import { loginAddress, sessionOfCode, takeLoginCode, takeLoginProblem } from './session.ts'
 
 test('a login code is taken from the fragment, and the address that stays is free of it', () => {
   assert.deepEqual(takeLoginCode('https://hub:7443/console/#code=abc-1'), {
@@ -40,4 +41,19 @@ test('a login that failed at the issuer has its reason, and the page that was as
   }
   assert.equal(of('problem=other'), undefined)
   assert.equal(takeLoginProblem('https://hub:7443/console/clusters?problem=issuer'), undefined)
+})
+
+test('a link that was used before leads to the session that it began, and to the login without one', async (t) => {
+  const { fetch } = globalThis
+  t.after(() => (globalThis.fetch = fetch))
+  const answers = { POST: Response.json({}, { status: 401 }), GET: Response.json({ user: 'olga' }) }
+  globalThis.fetch = async (_, { method } = {}) =>
+    (method === 'POST' ? answers.POST : answers.GET).clone()
+  assert.equal((await sessionOfCode('spent')).user, 'olga')
+  answers.GET = Response.json({}, { status: 401 })
+  const code = await sessionOfCode('spent').then(
+    () => assert.fail('it was answered'),
+    (thrown: unknown) => asHubError(thrown).facts.code,
+  )
+  assert.equal(code, 401)
 })

@@ -66,6 +66,29 @@ export const mutants: readonly Mutant[] = [
     replace: `const clean = text.replaceAll(/<[^>]*>/g, '')`,
   },
   {
+    proof:
+      'no text of others can become markup, a script or an address elsewhere: pages have no way for it',
+    test: 'console/app/page-sources.test.ts',
+    file: 'console/parts/object-yaml.tsx',
+    find: `<pre tabIndex={0}>{yaml}</pre>`,
+    replace: `<pre tabIndex={0} dangerouslySetInnerHTML={{ __html: yaml }} />`,
+  },
+  {
+    proof: 'an answer shows the marks that turn letters around, and keeps them for an editor',
+    test: 'console/data/hub/hub-request.test.ts',
+    file: 'console/data/hub/hub-request.ts',
+    find: `throw errorOfAnswer(showReorderingInJson(text), {`,
+    replace: `throw errorOfAnswer(text, {`,
+  },
+  {
+    proof:
+      'a change is not applied to an object that has changed since its difference was looked at',
+    test: 'console/data/objects/apply-object.test.ts',
+    file: 'console/data/objects/apply-object.ts',
+    find: `if ((await presentYaml(path)) !== seen) return false`,
+    replace: `await presentYaml(path)`,
+  },
+  {
     proof: 'the cookie counts for the pages of the hub alone',
     test: 'roles/hub/hub-console-sessions.test.ts',
     file: 'packages/console-api/sessions/session-cookie.ts',
