@@ -486,3 +486,31 @@ test('a failed expansion is an event, and the pod runs', async () => {
   scene.driver.failures.clear()
   await scene.until(() => scene.driver.expansions.length > 0)
 })
+
+test('a driver that asks for it is asked to publish again from time to time', async () => {
+  await using scene = await Scene.start()
+  const { driver } = scene
+  await scene.createDriver({ attachRequired: false, requiresRepublish: true })
+  await scene.createVolume('data')
+  await scene.createPod('web', [claimed('data')])
+  await scene.until(() => scene.isRunning('web'))
+  const publishedTimes = (): number =>
+    driver.calls.filter((call) => call === 'NodePublishVolume').length
+  const before = publishedTimes()
+  await scene.until(() => publishedTimes() > before)
+})
+
+test('the use of a volume is in the metrics of the node under its claim', async () => {
+  await using scene = await Scene.start({
+    capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS'],
+  })
+  const { node } = scene
+  await scene.createDriver()
+  await scene.createVolume('data')
+  await scene.createPod('web', [claimed('data')])
+  const line = `kubelet_volume_stats_used_bytes{namespace="default",persistentvolumeclaim="data"} 40`
+  await scene.until(async () => (await node.metrics.text()).includes(line))
+  await node.deletePod('web')
+  await scene.until(() => scene.isGone('web'))
+  await scene.until(async () => !(await node.metrics.text()).includes('persistentvolumeclaim='))
+})
