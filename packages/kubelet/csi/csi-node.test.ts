@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile, readdir, stat } from 'node:fs/promises'
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { status } from '@grpc/grpc-js'
@@ -315,6 +315,25 @@ test('a pod stays until its driver has taken back its volume', async () => {
   driver.failures.clear()
   await scene.until(() => scene.isGone('web'))
   assert.equal(driver.staged.size, 0)
+})
+
+test('files that a driver has left in a volume that it says is gone are not removed', async () => {
+  await using scene = await Scene.start()
+  const { node, driver } = scene
+  await scene.createDriver()
+  await scene.createVolume('data')
+  await scene.createPod('web', [claimed('data')])
+  await scene.until(() => scene.isRunning('web'))
+  const [target = ''] = driver.published.keys()
+  await writeFile(join(target, 'precious'), 'x')
+  driver.leavesTargets = true
+  await node.deletePod('web')
+  await scene.until(() => driver.calls.filter((one) => one === 'NodeUnpublishVolume').length > 2)
+  assert.equal(await readFile(join(target, 'precious'), 'utf8'), 'x')
+  assert.equal(driver.staged.size, 1)
+  await rm(join(target, 'precious'))
+  driver.leavesTargets = false
+  await scene.until(() => scene.isGone('web'))
 })
 
 test('secrets reach the driver and neither its records nor events', async () => {
