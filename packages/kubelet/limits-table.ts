@@ -243,6 +243,8 @@ export const csiDefaults = Object.freeze({
   /** The interval at which a volume is published again for drivers that ask for that. */
   republishMs: 60_000,
   expandRetryMs: 30_000,
+  /** The interval at which drivers are asked how full their volumes are. */
+  usageMs: 60_000,
 })
 
 export const workerDefaults = Object.freeze({

@@ -313,6 +313,7 @@ async function serveKubelet(
           nodeName,
           dataDirectory: options.dataDir,
           startedMs: context.clock.now() - uptime() * 1000,
+          volumesOf: (podUid) => kubelet.volumesOf(podUid),
         },
       },
       signal,

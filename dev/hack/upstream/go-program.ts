@@ -15,10 +15,17 @@ export interface GoProgram {
   readonly path: string
   /** Returns the directory of its source. Called only if the program must be built. */
   readonly source: () => string | Promise<string>
+  /** Further flags of the build. Default: none. */
+  readonly flags?: readonly string[]
 }
 
 /** Builds a program unless it is there, and returns its path. Needs the Go toolchain and its module proxy. */
-export async function buildGoProgram({ name, path, source }: GoProgram): Promise<string> {
+export async function buildGoProgram({
+  name,
+  path,
+  source,
+  flags = [],
+}: GoProgram): Promise<string> {
   const target = resolve(programCache, name)
   const isThere = await stat(target).then(
     () => true,
@@ -28,7 +35,7 @@ export async function buildGoProgram({ name, path, source }: GoProgram): Promise
   const directory = await source()
   await mkdir(dirname(target), { recursive: true })
   console.error(`Building ${name}`)
-  go(directory, ['build', '-o', target, path])
+  go(directory, ['build', ...flags, '-o', target, path])
   return target
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile, readdir, stat } from 'node:fs/promises'
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { status } from '@grpc/grpc-js'
@@ -317,6 +317,25 @@ test('a pod stays until its driver has taken back its volume', async () => {
   assert.equal(driver.staged.size, 0)
 })
 
+test('files that a driver has left in a volume that it says is gone are not removed', async () => {
+  await using scene = await Scene.start()
+  const { node, driver } = scene
+  await scene.createDriver()
+  await scene.createVolume('data')
+  await scene.createPod('web', [claimed('data')])
+  await scene.until(() => scene.isRunning('web'))
+  const [target = ''] = driver.published.keys()
+  await writeFile(join(target, 'precious'), 'x')
+  driver.leavesTargets = true
+  await node.deletePod('web')
+  await scene.until(() => driver.calls.filter((one) => one === 'NodeUnpublishVolume').length > 2)
+  assert.equal(await readFile(join(target, 'precious'), 'utf8'), 'x')
+  assert.equal(driver.staged.size, 1)
+  await rm(join(target, 'precious'))
+  driver.leavesTargets = false
+  await scene.until(() => scene.isGone('web'))
+})
+
 test('secrets reach the driver and neither its records nor events', async () => {
   await using scene = await Scene.start()
   const { node, driver } = scene
@@ -485,4 +504,32 @@ test('a failed expansion is an event, and the pod runs', async () => {
   await scene.until(async () => (await scene.eventsOf('VolumeResizeFailed')).length > 0)
   scene.driver.failures.clear()
   await scene.until(() => scene.driver.expansions.length > 0)
+})
+
+test('a driver that asks for it is asked to publish again from time to time', async () => {
+  await using scene = await Scene.start()
+  const { driver } = scene
+  await scene.createDriver({ attachRequired: false, requiresRepublish: true })
+  await scene.createVolume('data')
+  await scene.createPod('web', [claimed('data')])
+  await scene.until(() => scene.isRunning('web'))
+  const publishedTimes = (): number =>
+    driver.calls.filter((call) => call === 'NodePublishVolume').length
+  const before = publishedTimes()
+  await scene.until(() => publishedTimes() > before)
+})
+
+test('the use of a volume is in the metrics of the node under its claim', async () => {
+  await using scene = await Scene.start({
+    capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS'],
+  })
+  const { node } = scene
+  await scene.createDriver()
+  await scene.createVolume('data')
+  await scene.createPod('web', [claimed('data')])
+  const line = `kubelet_volume_stats_used_bytes{namespace="default",persistentvolumeclaim="data"} 40`
+  await scene.until(async () => (await node.metrics.text()).includes(line))
+  await node.deletePod('web')
+  await scene.until(() => scene.isGone('web'))
+  await scene.until(async () => !(await node.metrics.text()).includes('persistentvolumeclaim='))
 })

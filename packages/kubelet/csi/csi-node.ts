@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
+import { runAll, type Clock, type Logger, type Metrics, type Random } from '@skerry/base'
 import type { Node } from '@skerry/api'
 import type { ClusterClient, EventRecorder } from '@skerry/client'
 import { ApiFacts } from './api-facts.ts'
@@ -9,6 +9,7 @@ import { CsiNodeReport } from './csi-node-report.ts'
 import { DriverVolumes } from './driver-volumes.ts'
 import { PluginRegistry } from './plugin-registry.ts'
 import { VolumeLedger } from './volume-ledger.ts'
+import { VolumeUsage } from './volume-usage.ts'
 
 export interface CsiNodeOptions {
   nodeName: string
@@ -21,6 +22,7 @@ export interface CsiNodeDeps {
   clock: Clock
   random: Random
   log: Logger
+  metrics: Metrics
   events: EventRecorder
   /** Returns the node object as the API had it last. */
   node: () => Node | undefined
@@ -38,6 +40,7 @@ const nodeIdAnnotation = 'csi.volume.kubernetes.io/nodeid'
 /** The drivers of the container storage interface on this node, and their volumes. */
 export class CsiNode implements Disposable {
   readonly volumes: DriverVolumes
+  readonly usage: VolumeUsage
   readonly #drivers: CsiDrivers
   readonly #registry: PluginRegistry
   readonly #report: CsiNodeReport
@@ -57,12 +60,13 @@ export class CsiNode implements Disposable {
       ...deps,
       handlers: { CSIPlugin: this.#drivers },
     })
+    const kept = { drivers: this.#drivers, ledger: this.#ledger }
+    this.usage = new VolumeUsage({ ...deps, ...kept })
     this.volumes = new DriverVolumes({
       ...deps,
-      drivers: this.#drivers,
+      ...kept,
       facts: new ApiFacts({ ...deps, nodeName }),
       expansion: new ClaimExpansion(deps),
-      ledger: this.#ledger,
     })
   }
 
@@ -84,7 +88,11 @@ export class CsiNode implements Disposable {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await runAll(signal, [(scope) => this.#registry.run(scope), (scope) => this.#report.run(scope)])
+    await runAll(signal, [
+      (scope) => this.#registry.run(scope),
+      (scope) => this.#report.run(scope),
+      (scope) => this.usage.run(scope),
+    ])
   }
 
   [Symbol.dispose](): void {

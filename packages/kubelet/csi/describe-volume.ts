@@ -22,6 +22,8 @@ export interface CsiVolume extends PlacedVolume {
   /** The name as in a node's status: plugin, driver and handle. */
   readonly uniqueName: string
   readonly lifecycle: 'Persistent' | 'Ephemeral'
+  /** The name of the volume in its pod. */
+  readonly volumeName: string
   readonly pod: Pod
   readonly isReadOnly: boolean
   readonly fsType: string
@@ -38,12 +40,11 @@ export function describeVolume(request: CsiVolumeRequest): CsiVolume {
   const { pod, volumeName, isReadOnly } = request
   return 'inline' in request
     ? ofInline({ pod, name: volumeName }, request.inline)
-    : ofPersistent(pod, isReadOnly, request)
+    : ofPersistent({ pod, volumeName, isReadOnly }, request)
 }
 
 function ofPersistent(
-  pod: Pod,
-  isReadOnly: boolean,
+  { pod, volumeName, isReadOnly }: Pick<CsiVolume, 'pod' | 'volumeName' | 'isReadOnly'>,
   { volume, claim }: { volume: PersistentVolume; claim: PersistentVolumeClaim },
 ): CsiVolume {
   const name = volume.metadata.name ?? ''
@@ -55,6 +56,7 @@ function ofPersistent(
     driverName,
     volumeHandle,
     specName: name,
+    volumeName,
     podUid: pod.metadata.uid ?? '',
     pod,
     lifecycle: 'Persistent',
@@ -84,6 +86,7 @@ function ofInline(
     driverName: driver,
     volumeHandle,
     specName: name,
+    volumeName: name,
     podUid,
     pod,
     lifecycle: 'Ephemeral',

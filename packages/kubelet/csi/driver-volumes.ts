@@ -18,7 +18,6 @@ import {
 import type { ApiFacts } from './api-facts.ts'
 import type { ClaimExpansion } from './claim-expansion.ts'
 import type { CsiDrivers, RegisteredDriver } from './csi-drivers.ts'
-import type { VolumeUsage } from './csi-driver.ts'
 import {
   capabilityOf,
   checkLifecycle,
@@ -98,31 +97,6 @@ export class DriverVolumes implements CsiVolumes {
     const [first] = failures
     if (first !== undefined) throw first
     ledger.releaseWaiting(podUid)
-  }
-
-  /** Returns the use of each of the pod's volumes, by the volume's name in kubelet's paths, as its driver measures it. */
-  async usageOf(podUid: string, signal: AbortSignal): Promise<Map<string, readonly VolumeUsage[]>> {
-    const { drivers, ledger, log } = this.#deps
-    const usages = new Map<string, readonly VolumeUsage[]>()
-    for (const { record } of ledger.publishedFor(podUid)) {
-      const driver = drivers.find(record.driverName)
-      if (!record.isDone || !driver?.capabilities.has('GET_VOLUME_STATS')) continue
-      try {
-        const usage = await driver.calls.usage(
-          {
-            volumeId: record.volumeHandle,
-            volumePath: record.path,
-            stagingTargetPath: ledger.stagedAs(record)?.record.path ?? '',
-          },
-          signal,
-        )
-        usages.set(record.specVolID, usage)
-      } catch (error) {
-        signal.throwIfAborted()
-        log.debug('Use of a volume not measured', { driver: driver.name, error: asError(error) })
-      }
-    }
-    return usages
   }
 
   async #provide(volume: CsiVolume, context: Context, signal: AbortSignal): Promise<MountedVolume> {

@@ -1,8 +1,17 @@
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asError, createBackoff, type Clock, type Logger, type Random } from '@skerry/base'
+import {
+  asError,
+  createBackoff,
+  messageOf,
+  sayWhenNew,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@skerry/base'
 import { GrpcChannel, loadMethods } from '../cri/grpc-channel.ts'
 import { csiDefaults, kubeletBounds } from '../limits-table.ts'
+import { namesIn } from '../system-error.ts'
 import { TaskGroup } from '../task-group.ts'
 import { pluginCaller } from './csi-driver.ts'
 import { registrationService } from './csi-schema-table.ts'
@@ -68,8 +77,16 @@ export class PluginRegistry {
     await using tasks = new TaskGroup(signal, (socket, error) => {
       log.error('Registration of a plugin failed', { socket, error: asError(error) })
     })
+    const sayFault = sayWhenNew((fault: string) =>
+      log.error('Cannot read the directory of plugins', { fault }),
+    )
     for (;;) {
-      await this.#scan(tasks)
+      // Plugins stay registered meanwhile: a disk in trouble says nothing about them.
+      const faults = await this.#scan(tasks).then(
+        () => [],
+        (error: unknown) => [messageOf(error)],
+      )
+      sayFault(faults)
       await clock.sleep(scanMs, signal)
     }
   }
@@ -92,14 +109,8 @@ export class PluginRegistry {
 
   async #sockets(): Promise<Map<string, string>> {
     const found = new Map<string, string>()
-    let names: string[]
-    try {
-      names = (await readdir(this.#directory)).filter((name) => !name.startsWith('.'))
-    } catch (error) {
-      this.#deps.log.error('Cannot read the directory of plugins', { error: asError(error) })
-      return found
-    }
-    for (const name of names.toSorted()) {
+    const names = await namesIn(this.#directory)
+    for (const name of names.filter((each) => !each.startsWith('.')).toSorted()) {
       const path = join(this.#directory, name)
       const stats = await stat(path).catch(() => undefined)
       if (!stats?.isSocket()) continue

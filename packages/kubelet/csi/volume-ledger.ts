@@ -75,10 +75,13 @@ export class VolumeLedger {
     },
   ): Omit<VolumeRecord, 'path' | 'isDone'> {
     const { isAttachable, publishContext, policy } = facts
+    const claim = volume.persistent?.claim.metadata
     return {
       driverName: volume.driverName,
       volumeHandle: volume.volumeHandle,
       specVolID: volume.specName,
+      volumeName: volume.volumeName,
+      ...(claim ? { claim: { namespace: claim.namespace ?? '', name: claim.name ?? '' } } : {}),
       volumeLifecycleMode: volume.lifecycle,
       isBlock: volume.isBlock,
       bootID: this.bootId,
@@ -100,6 +103,10 @@ export class VolumeLedger {
   stagedAs(published: VolumeRecord): FoundRecord | undefined {
     const name = this.nameOf(published)
     return [...this.#staged.values()].find(({ record }) => this.nameOf(record) === name)
+  }
+
+  published(): FoundRecord[] {
+    return [...this.#published.values()]
   }
 
   publishedFor(podUid: string): FoundRecord[] {

@@ -16,6 +16,9 @@ export interface VolumeRecord {
   readonly volumeHandle: string
   /** The name of the PersistentVolume, or of the volume in its pod. */
   readonly specVolID: string
+  /** The name of the volume in its pod, and the claim, if it has one. */
+  readonly volumeName: string
+  readonly claim?: { readonly namespace: string; readonly name: string }
   readonly volumeLifecycleMode: 'Persistent' | 'Ephemeral'
   readonly isBlock: boolean
   /** False from before the driver is asked until it has agreed. */

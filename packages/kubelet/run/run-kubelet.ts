@@ -28,6 +28,7 @@ import { PodSet, type PodDirectory } from '../pods/pod-set.ts'
 import { stopAllPods } from '../pods/stop-all-pods.ts'
 import { isStatic } from '../static-pods/static-pod-marks.ts'
 import { StaticPods } from '../static-pods/static-pods.ts'
+import type { MeasuredVolume } from '../stats/stats-summary.ts'
 import { StatusReporter } from '../status/status-reporter.ts'
 import { NodeStore } from '../store/node-store.ts'
 import { storeDirectory } from '../store/stored-node.ts'
@@ -72,6 +73,8 @@ export interface RunningKubelet {
   readonly runtime: ContainerRuntime
   /** Returns the tokens that the API gave this pod. */
   tokensOf(podUid: string): readonly string[]
+  /** Returns the volumes of a pod whose drivers measure them. */
+  volumesOf(podUid: string): readonly MeasuredVolume[]
   /** Call this when the machine has another address: node and pods report it at once. */
   readdress(): void
   /** Reports the node now instead of at the next tick. */
@@ -133,8 +136,8 @@ export async function runKubelet(
     report()
     pods.wakeAll()
   }
-  const tokensOf = (podUid: string): readonly string[] => store.tokensOf(podUid)
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, tokensOf, readdress, report })
+  const lookups = lookupsIn(store, csi)
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, ...lookups, readdress, report })
   try {
     await runAll(signal, [
       () => store.run(),
@@ -152,6 +155,13 @@ export async function runKubelet(
     ])
   } finally {
     if (resolved.stopsPodsOnExit && signal.aborted) await stopPods(deps, pods)
+  }
+}
+
+function lookupsIn(store: NodeStore, csi: CsiNode): Pick<RunningKubelet, 'tokensOf' | 'volumesOf'> {
+  return {
+    tokensOf: (podUid) => store.tokensOf(podUid),
+    volumesOf: (podUid) => csi.usage.of(podUid),
   }
 }
 

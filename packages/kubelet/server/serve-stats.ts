@@ -5,7 +5,7 @@ import type { PodDirectory } from '../pods/pod-set.ts'
 import { cadvisorMetrics } from '../stats/cadvisor-metrics.ts'
 import { readMachineUsage, type MachineUsage } from '../stats/machine-usage.ts'
 import { resourceMetrics } from '../stats/resource-metrics.ts'
-import { statsSummary, type StatsSummary } from '../stats/stats-summary.ts'
+import { statsSummary, type MeasuredVolume, type StatsSummary } from '../stats/stats-summary.ts'
 
 /** The source of the statistics. */
 export interface StatsSource {
@@ -14,6 +14,8 @@ export interface StatsSource {
   readonly dataDirectory: string
   /** The time since which the machine runs, in milliseconds since the Unix epoch. */
   readonly startedMs: number
+  /** Returns the volumes of a pod that are measured. If omitted, none are. */
+  readonly volumesOf?: (podUid: string) => readonly MeasuredVolume[]
 }
 
 export interface StatsDeps {
@@ -69,7 +71,7 @@ interface Measured {
 }
 
 async function measure(
-  { nodeName, dataDirectory, startedMs }: StatsSource,
+  { nodeName, dataDirectory, startedMs, volumesOf }: StatsSource,
   { pods, runtime, clock }: StatsDeps,
   signal: AbortSignal,
 ): Promise<Measured> {
@@ -79,7 +81,7 @@ async function measure(
   ])
   return {
     machine,
-    summary: statsSummary({ nodeName, startedMs, machine, stats, pods: pods.list() }),
+    summary: statsSummary({ nodeName, startedMs, machine, stats, pods: pods.list(), volumesOf }),
   }
 }
 

@@ -23,6 +23,13 @@ export interface PodStats {
   readonly containers: readonly ContainerUsage[]
   readonly cpu?: CpuStats
   readonly memory?: MemoryStats
+  readonly volume?: readonly MeasuredVolume[]
+}
+
+/** How full one volume of a pod is. */
+export interface MeasuredVolume extends FilesystemStats {
+  readonly name: string
+  readonly pvcRef?: { readonly namespace: string; readonly name: string }
 }
 
 export interface ContainerUsage {
@@ -65,6 +72,8 @@ export interface SummaryInput {
   readonly machine: MachineUsage
   readonly stats: readonly ContainerStats[]
   readonly pods: readonly Pod[]
+  /** Returns the volumes of a pod that are measured. If omitted, none are. */
+  readonly volumesOf?: ((podUid: string) => readonly MeasuredVolume[]) | undefined
 }
 
 /** Covers only pods that the node knows, and the present run of each container. */
@@ -74,13 +83,14 @@ export function statsSummary({
   machine,
   stats,
   pods,
+  volumesOf = () => [],
 }: SummaryInput): StatsSummary {
   const byPod = Map.groupBy(stats, ({ labels }) => labels[runtimeLabels.podUid] ?? '')
   return {
     node: nodeStats(nodeName, startedMs, machine),
     pods: pods.flatMap((pod) => {
       const found = newestRuns(byPod.get(pod.metadata.uid ?? '') ?? [])
-      return found.length === 0 ? [] : [podStats(pod, found)]
+      return found.length === 0 ? [] : [podStats(pod, found, volumesOf(pod.metadata.uid ?? ''))]
     }),
   }
 }
@@ -114,7 +124,11 @@ function newestRuns(stats: readonly ContainerStats[]): ContainerStats[] {
   return [...newest.values()]
 }
 
-function podStats(pod: Pod, stats: readonly ContainerStats[]): PodStats {
+function podStats(
+  pod: Pod,
+  stats: readonly ContainerStats[],
+  volume: readonly MeasuredVolume[],
+): PodStats {
   const { name = '', namespace = '', uid = '' } = pod.metadata
   const containers = stats.map((one) => containerUsage(pod, one))
   const cpu = total(containers.map((container) => container.cpu))
@@ -125,6 +139,7 @@ function podStats(pod: Pod, stats: readonly ContainerStats[]): PodStats {
     containers,
     ...(cpu ? { cpu } : {}),
     ...(memory ? { memory } : {}),
+    ...(volume.length > 0 ? { volume } : {}),
   }
 }
 

@@ -38,6 +38,8 @@ export class SimulatedNode implements AsyncDisposable {
   readonly clock: SimulatedClock = simulatedClock()
   readonly runtime: FakeRuntime
   api: ClusterClient
+  /** The metrics of the agent that runs, or ran last. */
+  metrics = createMetrics()
   #server: TestApiServer
   readonly #directory: string
   readonly #seed: number
@@ -116,6 +118,7 @@ export class SimulatedNode implements AsyncDisposable {
 
   startAgent(): void {
     if (this.#agent) return
+    this.metrics = createMetrics()
     const stop = new AbortController()
     const done = runKubelet(
       {
@@ -133,7 +136,7 @@ export class SimulatedNode implements AsyncDisposable {
         clock: this.clock,
         random: seededRandom(this.#seed),
         log: this.#log,
-        metrics: createMetrics(),
+        metrics: this.metrics,
         machine: this.#machine(),
         ...this.#seams,
       },
