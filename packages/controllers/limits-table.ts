@@ -74,8 +74,8 @@ export const controllerBounds = Object.freeze({
     leaseDurationSeconds: 2,
   }),
   nodeSigns: Object.freeze({
-    /** A node that holds addresses renews its lease every 600 ms. Without a renewal for this long, another takes over. */
-    holderMs: 1_600,
+    /** A node that holds addresses renews its lease every 500 ms. Without a renewal for this long, another takes over. */
+    holderMs: 1_400,
     /** A node that has just been given an address has this long for its first renewal. */
     firstMs: 3_000,
     /** Another node renews its lease every ten seconds. */

@@ -31,9 +31,9 @@ export const serviceProxyBounds = Object.freeze({
   announcer: Object.freeze({
     /** An address that is not renewed for this long is forgotten by the kernel, even if this process hangs. */
     lifetimeSeconds: 2,
-    renewMs: 600,
+    renewMs: 500,
     /** How long a machine that has an address may take to answer for it. */
-    answerMs: 300,
+    answerMs: 200,
     /** How often a new address is announced: broadcasts get lost. */
     announcements: 3,
     /** How often the network of the machine is looked at. */

@@ -5,8 +5,8 @@ export const nodeBounds = Object.freeze({
     addressLookMs: 200,
   }),
   balancing: Object.freeze({
-    /** The interval at which a node that announces addresses renews its lease. The site waits for 1,600 ms. */
-    beatMs: 600,
+    /** The interval at which a node that announces addresses renews its lease. The site waits for 1,400 ms. */
+    beatMs: 500,
   }),
   neighbours: Object.freeze({
     /** Without a renewal of its lease for this long, the control plane of a node is away. One renewal is missing. */

@@ -43,21 +43,25 @@ function networkOf(address: string, bits: number): string {
 }
 
 /**
- * Gives the machine these addresses for some seconds, so that the kernel answers ARP for them on every link, and takes others
- * of ours away. A process that stops renewing them loses them, even if it hangs.
+ * Gives the machine these addresses for some seconds, so that the kernel answers ARP for them on every link, and takes former
+ * ones away. A process that stops renewing them loses them, even if it hangs.
  */
-export async function holdAddresses(addresses: readonly string[]): Promise<void> {
+export async function holdAddresses(
+  addresses: Iterable<string>,
+  former: Iterable<string>,
+): Promise<void> {
   const wanted = new Set(addresses)
-  const lines = (await heldAddresses())
-    .filter((address) => !wanted.has(address))
-    .map((address) => `address delete ${address}/32 dev lo`)
+  const lines = [...new Set(former).difference(wanted)].map(
+    (address) => `address delete ${address}/32 dev lo`,
+  )
   const life = `valid_lft ${lifetimeSeconds} preferred_lft ${lifetimeSeconds}`
-  for (const address of addresses)
+  for (const address of wanted)
     lines.push(`address replace ${address}/32 dev lo label ${label} ${life}`)
   if (lines.length > 0) await ipBatch(lines)
 }
 
-async function heldAddresses(): Promise<string[]> {
+/** Returns the addresses that the machine has for services, also those of an earlier process. */
+export async function heldAddresses(): Promise<string[]> {
   const { stdout } = await execute('ip', ['-json', '-4', 'address', 'show', 'dev', 'lo'])
   const [link]: unknown[] = JSON.parse(stdout === '' ? '[]' : stdout)
   const { addr_info: infos = [] } = (link ?? {}) as { addr_info?: unknown[] }

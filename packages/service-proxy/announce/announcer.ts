@@ -2,6 +2,7 @@ import { asError, createWakeFlag, type Clock, type Logger } from '@skerry/base'
 import { serviceProxyBounds } from '../limits-table.ts'
 import {
   announce,
+  heldAddresses,
   holdAddresses,
   linkOf,
   ownerOnLink,
@@ -35,14 +36,15 @@ const { lifetimeSeconds, renewMs, answerMs, announcements, lookMs } = servicePro
 export function createAnnouncer(deps: AnnouncerDeps): Announcer {
   const { clock } = deps
   const hand = new AddressHand(deps)
-  let wanted: ReadonlySet<string> = new Set()
+  // Until the site has spoken, those of an earlier process stay as long as the kernel keeps them.
+  let wanted: ReadonlySet<string> | undefined
   const changed = createWakeFlag()
   return {
     get held() {
       return hand.held
     },
     setWanted(addresses) {
-      if (addresses.symmetricDifference(wanted).size === 0) return
+      if (wanted && addresses.symmetricDifference(wanted).size === 0) return
       wanted = addresses
       changed.raise()
     },
@@ -50,13 +52,14 @@ export function createAnnouncer(deps: AnnouncerDeps): Announcer {
       for (;;) {
         changed.lower()
         try {
-          await hand.renew(wanted, signal)
+          if (wanted) await hand.renew(wanted, signal)
+          else await hand.look()
         } catch (error) {
           signal.throwIfAborted()
           const cause = { error: asError(error) }
           deps.log.error('Addresses of services not announced, trying again', cause)
         }
-        const isBusy = wanted.size + hand.held.size > 0
+        const isBusy = (wanted?.size ?? 0) + hand.held.size > 0
         using _timer = clock.setTimer(isBusy ? renewMs : lookMs, changed.raise)
         await changed.wait(signal)
       }
@@ -70,6 +73,8 @@ class AddressHand {
   #held: ReadonlySet<string> = new Set()
   #renewedMs = -Infinity
   #lookedMs = -Infinity
+  /** The link that was seen then. */
+  #known: OwnLink | undefined
   /** The announcements that each new address still gets. */
   readonly #due = new Map<string, number>()
   /** Addresses that another machine has, which was logged. */
@@ -81,6 +86,11 @@ class AddressHand {
 
   get held(): ReadonlySet<string> {
     return this.#held
+  }
+
+  /** Reports the network of the machine. */
+  async look(): Promise<void> {
+    await this.#link(false)
   }
 
   async renew(wanted: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
@@ -98,14 +108,14 @@ class AddressHand {
       const free = added.filter((_, index) => taken[index])
       for (const address of free) this.#due.set(address, announcements)
       if (free.length > 0) await this.#hold(kept.union(new Set(free)))
+      if (free.length > 0) await this.#announce(link)
     }
     for (const address of this.#due.keys()) if (!this.#held.has(address)) this.#due.delete(address)
     if (this.#held.symmetricDifference(before).size > 0) {
       this.#deps.onHeld()
       log.info('Addresses of services announced', { addresses: [...this.#held].join(', ') })
       if (link !== undefined) await warnOfSilence(link, log)
-    }
-    if (link !== undefined) await this.#announce(link)
+    } else if (link !== undefined) await this.#announce(link)
   }
 
   async #hold(addresses: ReadonlySet<string>): Promise<void> {
@@ -115,18 +125,22 @@ class AddressHand {
       this.#renewedMs = nowMs
       return
     }
-    await holdAddresses([...addresses])
+    // Those of an earlier process may still be there.
+    const former = this.#renewedMs === -Infinity ? await heldAddresses() : this.#held
+    await holdAddresses(addresses, former)
     this.#held = addresses
     this.#renewedMs = nowMs
   }
 
   async #link(isNeeded: boolean): Promise<OwnLink | undefined> {
     const nowMs = this.#deps.clock.monotonicMs()
-    if (!isNeeded && nowMs - this.#lookedMs < lookMs) return undefined
-    const link = await linkOf(this.#deps.nodeAddress())
+    const isRecent = nowMs - this.#lookedMs < lookMs
+    if (isRecent && this.#known !== undefined) return isNeeded ? this.#known : undefined
+    if (isRecent && !isNeeded) return undefined
+    this.#known = await linkOf(this.#deps.nodeAddress())
     this.#lookedMs = nowMs
-    if (link !== undefined) this.#deps.onNetwork(link.network)
-    return link
+    if (this.#known !== undefined) this.#deps.onNetwork(this.#known.network)
+    return this.#known
   }
 
   async #mayTake(address: string, link: OwnLink, signal: AbortSignal): Promise<boolean> {
