@@ -1,5 +1,5 @@
 /** The words for the network of a site: its ranges, and the addresses of its load balancers. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 
 /** The ranges and the domain of a cluster, as a site and its nodes have them, and the site's own words. */
 export interface SiteNetworkFlags {
@@ -7,14 +7,10 @@ export interface SiteNetworkFlags {
   serviceCidr: string
   clusterDomain: string
   nodeCidrMaskSize: number
-  loadBalancer: 'nodes' | 'none'
+  loadBalancer: string
 }
 
 export function withNetworkOptions(command: Command): Command {
-  const balancing = new Option(
-    '--load-balancer <who>',
-    'source of the addresses of LoadBalancer services: nodes, or none if another program gives them',
-  )
   return command
     .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
     .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
@@ -25,7 +21,11 @@ export function withNetworkOptions(command: Command): Command {
       toMask,
       24,
     )
-    .addOption(balancing.choices(['nodes', 'none']).default('nodes'))
+    .option(
+      '--load-balancer <from>',
+      'source of addresses of LoadBalancer services: nodes, a range such as 192.168.7.240-250 that nodes announce, or none',
+      'nodes',
+    )
 }
 
 /** Parses the bits of a node's part; the pods of a node need at least a few addresses. */

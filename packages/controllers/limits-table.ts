@@ -65,6 +65,26 @@ export const controllerBounds = Object.freeze({
     /** A burst of changes (a rollout, a node that restarts) triggers one plan of all load balancers. */
     settleMs: 50,
   }),
+  addressRanges: Object.freeze({
+    /** The addresses that a site gives to services. Each has a lease. */
+    addressesMax: 1_024,
+  }),
+  addressLeases: Object.freeze({
+    /** The kernel of a node forgets an address that the node does not renew for this long. */
+    leaseDurationSeconds: 2,
+  }),
+  nodeSigns: Object.freeze({
+    /** A node that holds addresses renews its lease every 500 ms. Without a renewal for this long, another takes over. */
+    holderMs: 1_400,
+    /** A node that has just been given an address has this long for its first renewal. */
+    firstMs: 3_000,
+    /** Another node renews its lease every ten seconds. */
+    candidateMs: 15_000,
+    /** Nodes have this long to come back to a site that has just started. */
+    startMs: 10_000,
+    /** A look that comes later than this by as much says that the site itself stood still. */
+    lateMs: 400,
+  }),
   balanceStatus: Object.freeze({
     /** An event takes 1,024 characters. */
     messageCharactersMax: 1_000,

@@ -18,5 +18,8 @@ export { createNodeLifecycleController } from './nodes/node-lifecycle-controller
 export { nodeIpamController } from './nodes/node-ipam.ts'
 export { clusterTrustBundlePublisher } from './root-ca/cluster-trust-bundle-publisher.ts'
 export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
+export { addressLeaseCleaner } from './service-lb/address-lease-cleaner.ts'
 export { serviceLbController } from './service-lb/service-lb-controller.ts'
+export { serviceRangeController } from './service-lb/service-range-controller.ts'
+export { parseAddressRanges } from './service-lb/address-ranges.ts'
 export { serviceAccountTokenController } from './serviceaccount/service-account-token-controller.ts'

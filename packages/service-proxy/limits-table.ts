@@ -28,6 +28,17 @@ export const serviceProxyBounds = Object.freeze({
     connectionsMax: 100,
     requestMsMax: 5_000,
   }),
+  announcer: Object.freeze({
+    /** An address that is not renewed for this long is forgotten by the kernel, even if this process hangs. */
+    lifetimeSeconds: 2,
+    renewMs: 500,
+    /** How long a machine that has an address may take to answer for it. */
+    answerMs: 200,
+    /** How often a new address is announced: broadcasts get lost. */
+    announcements: 3,
+    /** How often the network of the machine is looked at. */
+    lookMs: 10_000,
+  }),
   machinePorts: Object.freeze({
     /** The part of a list of sockets that is read: seven thousand lines. */
     fileBytesMax: 1024 * 1024,

@@ -10,6 +10,8 @@ import {
 } from '@skerry/base'
 import type { EndpointSlice, Node, ObjectMeta, Service } from '@skerry/api'
 import { createInformer, resources, type ClusterClient, type Informer } from '@skerry/client'
+import { createAnnouncer, type Announcer } from './announce/announcer.ts'
+import { followAddresses } from './announce/follow-addresses.ts'
 import { createHealthCheckPorts } from './services/health-check-ports.ts'
 import { withLocalAddresses } from './services/local-endpoints.ts'
 import { createForwarder } from './dns/forwarder.ts'
@@ -71,6 +73,10 @@ export interface NodeBalancing {
   hostPorts(): readonly UsedPort[]
   /** Called with the used ports that load balancers want of this node, e.g. `22/tcp`, when they have changed. */
   onUsedPorts(ports: readonly string[]): void
+  /** Called with the network of the node's address, e.g. `192.168.7.0/24`, now and then. */
+  onNetwork(network: string): void
+  /** Called with whether the node is to announce addresses. It then has to renew its lease several times a second. */
+  onAnnouncing(isAnnouncing: boolean): void
 }
 
 /** Finds dead nodes without the control plane. */
@@ -96,7 +102,13 @@ export async function runServiceNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   await prepareNodeNetwork(config, deps.log)
-  const proxy = createProxy(config, deps)
+  const announcer = createAnnouncer({
+    ...deps,
+    nodeAddress: () => config.nodeAddress,
+    onHeld: () => proxy.look(),
+    onNetwork: (network) => deps.balancing?.onNetwork(network),
+  })
+  const proxy = createProxy(config, deps, announcer)
   const healthChecks = createHealthCheckPorts(config, {
     log: deps.log,
     isHealthy: () => deps.health.problems().length === 0,
@@ -132,13 +144,22 @@ export async function runServiceNetwork(
     },
     (scope) => followNodes(config, { ...deps, proxy, view }, scope),
     (scope) => deps.policies.run(scope),
+    (scope) => {
+      const onAnnouncing = (isAny: boolean): void => deps.balancing?.onAnnouncing(isAny)
+      return followAddresses(config.nodeName, { ...deps, announcer, onAnnouncing }, scope)
+    },
   ])
 }
 
-function createProxy(config: ServiceNetworkConfig, deps: ServiceNetworkDeps): ServiceProxy {
+function createProxy(
+  config: ServiceNetworkConfig,
+  deps: ServiceNetworkDeps,
+  announcer: Announcer,
+): ServiceProxy {
   const readMachine = async (): Promise<MachinePorts> => {
     const machine = await readMachinePorts()
-    return { ...machine, used: [...machine.used, ...(deps.balancing?.hostPorts() ?? [])] }
+    const used = [...machine.used, ...(deps.balancing?.hostPorts() ?? [])]
+    return { ...machine, used, announced: announcer.held }
   }
   const { nodeName } = config
   const onUsedPorts = (ports: readonly string[]): void => deps.balancing?.onUsedPorts(ports)

@@ -4,6 +4,10 @@ export const nodeBounds = Object.freeze({
     /** The interval at which the address of the API is looked for before it is served. */
     addressLookMs: 200,
   }),
+  balancing: Object.freeze({
+    /** The interval at which a node that announces addresses renews its lease. The site waits for 1,400 ms. */
+    beatMs: 500,
+  }),
   neighbours: Object.freeze({
     /** Without a renewal of its lease for this long, the control plane of a node is away. One renewal is missing. */
     awayMs: 15_000,

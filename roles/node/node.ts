@@ -126,7 +126,7 @@ export async function runNode(
   const cluster = clusterOf(identity, context)
   const neighbours = neighboursFor(options, { ...context, identity })
   let running: RunningKubelet | undefined
-  const ports = createNodePorts(() => running)
+  const ports = createNodePorts(() => running, context.clock)
   const given = { options, address, cluster, runtime, identity }
   const parts: NodeParts = { ...given, neighbours, ports, held: {} }
   const policies = networkPolicies(options, { ...context, cluster })
@@ -163,6 +163,7 @@ export async function runNode(
         scope,
       ),
     async (scope) => serveKubelet(await kubelet.promise, { ...parts, context }, scope),
+    (scope) => ports.run(scope),
     async (scope) => neighbours?.run(scope),
     async (scope) => localApi(await kubelet.promise, { ...parts, context }, scope),
     async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
@@ -181,7 +182,7 @@ function notesOf(
       ...certificateAnnotations(identity.client, held.serving),
       ...ports.annotations(),
     }),
-    lease: neighbours?.leaseNotes ?? noLeaseNotes,
+    lease: ports.withBeats(neighbours?.leaseNotes ?? noLeaseNotes),
     clockFault: () => time.fault(),
   }
 }

@@ -129,3 +129,15 @@ test('a watch of peers follows the pods, from any version', async () => {
   }
   assert.deepEqual(seen, ['ADDED web -', 'MODIFIED web 10.42.1.7', 'DELETED web 10.42.1.7'])
 })
+
+test('a node reads which node announces an address of a service, and writes none of it', async () => {
+  await using site = await startSite()
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
+  const body = { metadata: { name: 'service-address-192.0.2.9' }, spec: { holderIdentity: 'own' } }
+  await callApi(site.transport, { method: 'POST', path: leases, body })
+  const node = asNode(site)
+  assert.equal((await callApi(node, { path: `${leases}?labelSelector=a` })).status, 200)
+  const path = `${leases}/service-address-192.0.2.9`
+  assert.equal((await callApi(node, { method: 'DELETE', path })).status, 403)
+  assert.equal((await callApi(node, { method: 'POST', path: leases, body })).status, 403)
+})

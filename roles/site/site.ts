@@ -35,7 +35,7 @@ import { offlineWrites } from './parts/offline-writes.ts'
 import { program } from './parts/program.ts'
 import { returningNodes } from './parts/returning-nodes.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
-import { serviceBalancer, type Balancing } from './parts/service-balancer.ts'
+import { serviceBalancer } from './parts/service-balancer.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
 import { siteUser, userAgent } from './parts/site-user.ts'
@@ -66,8 +66,8 @@ export interface SiteOptions {
   name: string
   listening: SiteListening
   network: NetworkOptions & {
-    /** If omitted, nodes. */
-    readonly loadBalancer?: Balancing | undefined
+    /** `nodes`, `none`, or ranges of addresses such as 192.168.7.240-250. If omitted, nodes. */
+    readonly loadBalancer?: string | undefined
   }
   /** A site with its state in etcd may have several masters. */
   store?: SharedStoreOptions

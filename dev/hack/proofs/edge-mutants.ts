@@ -62,6 +62,13 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
+    proof: 'an address is announced by one machine, and moves when its process dies or hangs',
+    test: 'packages/service-proxy/announce/announcer.test.ts',
+    file: 'packages/service-proxy/announce/announcer.ts',
+    find: 'if (owner === undefined) {',
+    replace: "if (owner !== '') {",
+  },
+  {
     proof:
       'an address of the machine is served by that machine alone, at ports that nobody there uses',
     test: 'packages/service-proxy/services/address-plan.test.ts',

@@ -27,9 +27,9 @@ export const mutants: readonly Mutant[] = [
   {
     proof: 'the kernel sends service traffic where the plan says',
     test: 'packages/service-proxy/services/service-table.test.ts',
-    file: 'packages/service-proxy/services/service-table.ts',
-    find: 'dnat ip to ${serviceKey} . numgen random mod ${count} map',
-    replace: 'dnat ip to ${serviceKey} . numgen random mod 1 map',
+    file: 'packages/service-proxy/services/endpoint-chains.ts',
+    find: 'const index = `numgen random mod ${count}$',
+    replace: 'const index = `numgen random mod 1$',
   },
   {
     proof: 'a delta leads to the same table as a whole replacement',

@@ -8,6 +8,8 @@ export interface BalancingNode {
   readonly name: string
   readonly address: string
   readonly labels: Readonly<Record<string, string>>
+  /** The network that it is on, e.g. `192.168.7.0/24`; empty if it is not known. */
+  readonly network: string
   /** Ports of services that something on the node uses, e.g. `22/tcp`. */
   readonly usedPorts: ReadonlySet<string>
 }
@@ -29,7 +31,8 @@ export function balancingNodes(nodes: readonly Node[]): BalancingNode[] {
       )
       const used = annotations[serviceBalancer.usedPorts] ?? ''
       const usedPorts = new Set(used.split(',').filter((port) => port !== ''))
-      return found ? [{ name, address: found.address, labels, usedPorts }] : []
+      const network = annotations[serviceBalancer.network] ?? ''
+      return found ? [{ name, address: found.address, labels, network, usedPorts }] : []
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -62,6 +65,7 @@ function balancingText(node: Node): string {
     labels,
     deletionTimestamp,
     annotations?.[serviceBalancer.usedPorts],
+    annotations?.[serviceBalancer.network],
     node.status?.addresses,
     conditionOf(node, 'Ready')?.status,
   ])

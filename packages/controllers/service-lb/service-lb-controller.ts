@@ -4,21 +4,40 @@ import {
   watch,
   type ControllerContext,
   type ControllerDefinition,
+  type Watch,
 } from '@skerry/controller-runtime'
-import { timestamp } from '../status/timestamp.ts'
 import { controllerBounds } from '../limits-table.ts'
-import { addressesText, isReleased, nextStatus, shortened } from './balance-status.ts'
+import { isReleased } from './balance-status.ts'
 import { hostPortsByNode, hostPortsOf, isBalanced, type Balance } from './balanced-service.ts'
 import { balancingNodes, isSameForBalancing } from './balancing-nodes.ts'
 import { planNodeBalances } from './node-balance.ts'
+import { forgetGone, writeBalance } from './write-balance.ts'
 
 const { settleMs } = controllerBounds.serviceLbController
 
 /** All services are planned together, because they share the ports of nodes. */
-const everything = 'services'
+export const everything = 'services'
 
 const serviceNameLabel = 'kubernetes.io/service-name'
 const ofService = 'service'
+
+/** The watches that every way of balancing has. */
+export const balancingWatches: readonly Watch[] = Object.freeze([
+  watch(resources.services, {
+    keysOf: ({ object, old }) =>
+      isBalanced(object) || (old && isBalanced(old)) ? [everything] : [],
+    delayMs: settleMs,
+  }),
+  watch(resources.nodes, {
+    keysOf: ({ object, old }) => (old && isSameForBalancing(object, old) ? [] : [everything]),
+    delayMs: settleMs,
+  }),
+  watch(resources.endpointSlices, {
+    indexes: { [ofService]: (slice) => [serviceKeyOf(slice)] },
+    keysOf: () => [everything],
+    delayMs: settleMs,
+  }),
+])
 
 /** Gives services of type LoadBalancer the addresses of nodes. */
 export function serviceLbController(): ControllerDefinition {
@@ -29,20 +48,7 @@ export function serviceLbController(): ControllerDefinition {
     eventComponent: 'service-controller',
     workers: 1,
     watches: [
-      watch(resources.services, {
-        keysOf: ({ object, old }) =>
-          isBalanced(object) || (old && isBalanced(old)) ? [everything] : [],
-        delayMs: settleMs,
-      }),
-      watch(resources.nodes, {
-        keysOf: ({ object, old }) => (old && isSameForBalancing(object, old) ? [] : [everything]),
-        delayMs: settleMs,
-      }),
-      watch(resources.endpointSlices, {
-        indexes: { [ofService]: (slice) => [serviceKeyOf(slice)] },
-        keysOf: () => [everything],
-        delayMs: settleMs,
-      }),
+      ...balancingWatches,
       watch(resources.pods, {
         keysOf: ({ object, old }) => (havePortsOfNodes(object, old) ? [everything] : []),
         delayMs: settleMs,
@@ -50,8 +56,7 @@ export function serviceLbController(): ControllerDefinition {
     ],
     async reconcile(_key, context, signal) {
       const balances = planBalances(context)
-      const uids = new Set(balances.map(({ service }) => service.metadata.uid ?? ''))
-      for (const uid of told.keys()) if (!uids.has(uid)) told.delete(uid)
+      forgetGone(told, balances)
       for (const balance of balances) await writeBalance(balance, { context, told }, signal)
     },
   }
@@ -65,61 +70,25 @@ function havePortsOfNodes(pod: Pod, old: Pod | undefined): boolean {
   return hostPortsOf(pod).length > 0 || (old !== undefined && hostPortsOf(old).length > 0)
 }
 
+/** Returns services that are load balancers no more, without what was said about them as such. */
+export function releasedBalances(context: ControllerContext): Balance[] {
+  const released = context.informer(resources.services).list().filter(isReleased)
+  return released.map((service) => ({ service, ingress: [], portFaults: [], fault: undefined }))
+}
+
+export function slicesOf(context: ControllerContext, service: Service): readonly EndpointSlice[] {
+  return context.informer(resources.endpointSlices).byIndex(ofService, keyOfObject(service))
+}
+
 function planBalances(context: ControllerContext): Balance[] {
-  const all = context.informer(resources.services).list()
-  const services = all.filter(isBalanced)
-  const released = all.filter(isReleased).map((service): Balance => ({
-    service,
-    ingress: [],
-    portFaults: [],
-    fault: undefined,
-  }))
+  const services = context.informer(resources.services).list().filter(isBalanced)
+  const released = releasedBalances(context)
   if (services.length === 0) return released
-  const slices = context.informer(resources.endpointSlices)
   const planned = planNodeBalances({
     services,
     nodes: balancingNodes(context.informer(resources.nodes).list()),
-    slicesOf: (service) => slices.byIndex(ofService, keyOfObject(service)),
+    slicesOf: (service) => slicesOf(context, service),
     hostPorts: hostPortsByNode(context.informer(resources.pods).list()),
   })
   return [...planned, ...released]
-}
-
-interface Writing {
-  readonly context: ControllerContext
-  readonly told: Map<string, string>
-}
-
-async function writeBalance(
-  balance: Balance,
-  { context, told }: Writing,
-  signal: AbortSignal,
-): Promise<void> {
-  const { service } = balance
-  const status = nextStatus(balance, timestamp(context.clock.now()))
-  if (status !== undefined) {
-    // With its version: another controller may have changed conditions since.
-    const next: Service = { ...service, status }
-    await context.client(resources.services).updateStatus(next, signal)
-  }
-  tell(balance, status === undefined ? service : { ...service, status }, { context, told })
-}
-
-/** Says each thing once. A process that has just started says again what keeps a service from an address. */
-function tell(
-  { service, portFaults, fault }: Balance,
-  now: Service,
-  { context, told }: Writing,
-): void {
-  const [before, after] = [addressesText(service), addressesText(now)]
-  const uid = service.metadata.uid ?? ''
-  const say = (type: 'Normal' | 'Warning', reason: string, message: string): void =>
-    context.events.event(service, { type, reason, message: shortened(message) })
-  if (before !== after && after !== 'none') {
-    say('Normal', 'UpdatedLoadBalancer', `Updated LoadBalancer with new IPs: ${before} -> ${after}`)
-  }
-  const why = [...(fault === undefined ? [] : [`No address: ${fault}`]), ...portFaults].join('; ')
-  if (told.get(uid) === why) return
-  told.set(uid, why)
-  if (why !== '') say('Warning', fault === undefined ? 'PortInUse' : 'UnAvailableLoadBalancer', why)
 }

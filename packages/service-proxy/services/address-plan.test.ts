@@ -266,7 +266,11 @@ test('services of several namespaces share an external address by different port
 /** Plans a service with these external addresses on a machine, and returns what it serves there, and why not. */
 function onMachine(
   addresses: readonly string[],
-  { port = 80, used = [] }: { port?: number; used?: readonly Partial<UsedPort>[] } = {},
+  {
+    port = 80,
+    used = [],
+    announced = [],
+  }: { port?: number; used?: readonly Partial<UsedPort>[]; announced?: readonly string[] } = {},
 ): { served: readonly string[]; elsewhere: readonly string[]; refused: readonly string[] } {
   const taken = used.map((each) => ({
     protocol: 'tcp' as const,
@@ -275,7 +279,11 @@ function onMachine(
     by: 'a program of the machine',
     ...each,
   }))
-  const machine = { addresses: new Set(['192.0.2.1', '192.0.2.3']), used: taken }
+  const machine = {
+    addresses: new Set(['192.0.2.1', '192.0.2.3', ...announced]),
+    used: taken,
+    announced: new Set(announced),
+  }
   const spec = { clusterIP: '10.43.0.30', externalIPs: [...addresses], ports: [{ port }] }
   const services = [aged(service('tested', spec), young), ...others]
   const plan = planAddresses(planServicePorts(services, [], { nodeName: 'a' }), {
@@ -306,4 +314,14 @@ test('an address of the machine is served by that machine alone, at ports that n
   assert.deepEqual(onMachine([own], { port: 30_080 }).refused, ['port 30080/tcp is a node port'])
   assert.deepEqual(onMachine([other]).elsewhere, [], 'traffic to another node is let pass')
   assert.deepEqual(onMachine([other]).refused, [])
+})
+
+test('at an address that a machine has for services, sockets for all its addresses take no port', () => {
+  const address = '198.51.100.240'
+  const announced = [address]
+  const served = (used: Partial<UsedPort>): readonly string[] =>
+    onMachine([address], { announced, used: [used] }).served
+  assert.deepEqual(served({ isSocket: true }), [address])
+  assert.deepEqual(served({ isSocket: true, address }), [])
+  assert.deepEqual(served({ by: 'pod shop/proxy' }), [], 'a hostPort is for every address')
 })

@@ -12,6 +12,8 @@ export interface UsedPort {
   readonly address: string | undefined
   /** The user in words for people, e.g. `a program of the machine`. */
   readonly by: string
+  /** True for a socket, which has nothing to do with addresses that the machine has for services alone. */
+  readonly isSocket?: boolean
 }
 
 /** The machine, as far as it decides about addresses of services. */
@@ -19,6 +21,8 @@ export interface MachinePorts {
   /** The IPv4 addresses of its interfaces. */
   readonly addresses: ReadonlySet<string>
   readonly used: readonly UsedPort[]
+  /** Addresses that it has for services alone, because it announces them. Default: none. */
+  readonly announced?: ReadonlySet<string> | undefined
 }
 
 const { fileBytesMax } = serviceProxyBounds.machinePorts
@@ -39,6 +43,7 @@ export async function readMachinePorts(directory = '/proc/net'): Promise<Machine
         ...socket,
         protocol,
         by: 'a program of the machine',
+        isSocket: true,
       })),
     ),
   )
@@ -69,14 +74,15 @@ async function readStart(path: string): Promise<string> {
 
 /** Returns the user of the port at the address, or undefined if nobody uses it. */
 export function userOf(
-  { used }: MachinePorts,
+  { used, announced }: MachinePorts,
   wanted: { readonly protocol: Protocol; readonly port: number; readonly address: string },
 ): string | undefined {
+  const isAnnounced = announced?.has(wanted.address) === true
   const found = used.find(
-    ({ protocol, port, address }) =>
+    ({ protocol, port, address, isSocket }) =>
       protocol === wanted.protocol &&
       port === wanted.port &&
-      (address === undefined || address === wanted.address),
+      (address === undefined ? !(isAnnounced && isSocket) : address === wanted.address),
   )
   return found?.by
 }

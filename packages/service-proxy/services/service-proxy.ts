@@ -43,6 +43,8 @@ export interface ServiceProxy {
   update(services: readonly Service[], slices: readonly EndpointSlice[], zone?: string): void
   /** Call this when this node's pod range becomes known. */
   setPodCidr(podCidr: string): void
+  /** Looks at the machine now: it has other addresses. */
+  look(): void
   /** Sets the addresses of all nodes, which no service may take. */
   setNodeAddresses(addresses: readonly string[]): void
   /** Applies updates until the signal aborts. The rules remain, so that pods keep their services. */
@@ -97,6 +99,7 @@ export function createServiceProxy(
       network = { ...network, podCidr }
       dirty.raise()
     },
+    look: dirty.raise,
     setNodeAddresses(nodeAddresses) {
       network = { ...network, nodeAddresses }
       dirty.raise()

@@ -1,6 +1,7 @@
 import { localPath, type AnyObject, type GroupResource } from '@skerry/api'
 import { goOnPastUnreadable, type Objects } from '@skerry/apiserver'
 import { silentLogger, type Logger } from '@skerry/base'
+import { serviceBalancer } from '@skerry/service-proxy'
 import { ensureObject, putObject } from './put-object.ts'
 
 export interface SiteAddresses {
@@ -16,6 +17,8 @@ const services: GroupResource = { group: '', resource: 'services' }
 const serviceCidrs: GroupResource = { group: 'networking.k8s.io', resource: 'servicecidrs' }
 const storageClasses: GroupResource = { group: 'storage.k8s.io', resource: 'storageclasses' }
 const clusterRoles: GroupResource = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
+const roles: GroupResource = { group: 'rbac.authorization.k8s.io', resource: 'roles' }
+const roleBindings: GroupResource = { group: 'rbac.authorization.k8s.io', resource: 'rolebindings' }
 const clusterRoleBindings: GroupResource = {
   group: 'rbac.authorization.k8s.io',
   resource: 'clusterrolebindings',
@@ -38,6 +41,8 @@ export async function ensureSiteObjects(
     // The role is written at each start, because a newer version may have more to read.
     () => putObject(objects, clusterRoles, nodeNetworkRole()),
     () => ensureObject(objects, clusterRoleBindings, nodeNetworkBinding()),
+    () => putObject(objects, roles, serviceAddressesRole()),
+    () => ensureObject(objects, roleBindings, serviceAddressesBinding()),
     () => ensureObject(objects, clusterRoleBindings, kubeletAdminBinding()),
     () => ensureObject(objects, clusterRoles, metricsReaderRole()),
   ]
@@ -150,6 +155,30 @@ function nodeNetworkRole(): AnyObject {
         verbs: ['create'],
       },
     ],
+  }
+}
+
+/** Returns the right of nodes to read which of them announces which address of a service. */
+function serviceAddressesRole(): AnyObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { namespace: serviceBalancer.leaseNamespace, name: 'skerry:service-addresses' },
+    rules: [
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list', 'watch'] },
+    ],
+  }
+}
+
+function serviceAddressesBinding(): AnyObject {
+  const { leaseNamespace: namespace } = serviceBalancer
+  const apiGroup = 'rbac.authorization.k8s.io'
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'RoleBinding',
+    metadata: { namespace, name: 'skerry:service-addresses' },
+    roleRef: { apiGroup, kind: 'Role', name: 'skerry:service-addresses' },
+    subjects: [{ apiGroup, kind: 'Group', name: 'system:nodes' }],
   }
 }
 
