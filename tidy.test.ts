@@ -36,6 +36,7 @@ const levelOf: Readonly<Record<string, number>> = {
   tunnel: 2,
   'etcd-server': 3,
   kinds: 3,
+  manifests: 3,
   'controller-runtime': 3,
   'service-proxy': 3,
   apiserver: 4,
