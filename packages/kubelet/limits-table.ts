@@ -142,6 +142,13 @@ export const evictionDefaults = Object.freeze({
   transitionMs: 300_000,
 })
 
+/** How pods are measured that bound what they take of the disk; times are in milliseconds. */
+export const storageWatchDefaults = Object.freeze({
+  checkMs: 60_000,
+  /** The time for one directory. */
+  measureMs: 60_000,
+})
+
 export const imageGarbageDefaults = Object.freeze({
   /** The share of the disk in use from which images are removed … */
   highShare: 0.85,

@@ -188,6 +188,21 @@ function createGate() {
   return { isolation, places, open: open.resolve }
 }
 
+test('a pod that takes more of the disk than its emptyDir may is evicted', async () => {
+  await using node = await SimulatedNode.start()
+  const volumes = [{ name: 'cache', emptyDir: { sizeLimit: '64Ki' } }]
+  for (const name of ['small', 'large']) await node.createPod(name, { volumes })
+  await node.until('both run', async () => (await node.pods()).every((one) => / ready/.test(one)))
+  await node.fillVolume('small', { volume: 'cache', bytes: 10_000 })
+  await node.fillVolume('large', { volume: 'cache', bytes: 100_000 })
+  await node.until('large is evicted', () => has(node, 'large Failed unready 0'))
+  assert.match(
+    await node.messageOf('large'),
+    /^Evicted: Usage of EmptyDir volume "cache" exceeds the limit "64Ki"\. $/,
+  )
+  assert.ok(await has(node, 'small Running ready 0'))
+})
+
 test('no container starts before the pod is isolated as policies say', async () => {
   const gate = createGate()
   await using node = await SimulatedNode.start({ isolation: gate.isolation })

@@ -12,6 +12,7 @@ import type { Node } from '@skerry/api'
 import { createEventSink, type ClusterClient, type EventSink } from '@skerry/client'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { NodePressureWatch } from '../garbage/node-pressure.ts'
+import { watchStorage } from '../garbage/storage-watch.ts'
 import { ImagePuller } from '../images/image-puller.ts'
 import { syncFilesystem } from '../images/import-image.ts'
 import { resolveConfig, type KubeletConfig, type ResolvedConfig } from '../kubelet-config.ts'
@@ -134,6 +135,7 @@ export async function runKubelet(
       (scope) => network.run(scope),
       async (scope) => bridge?.run(scope),
       (scope) => pressure.run(scope),
+      (scope) => watchStorage(resolved, { ...deps, pods }, scope),
       (scope) => agent.run(scope),
     ])
   } finally {
