@@ -34,6 +34,8 @@ export interface ContainerRuntime extends AsyncDisposable {
   reopenContainerLog(id: string, signal: AbortSignal): Promise<void>
   containerStats(id: string, signal: AbortSignal): Promise<ContainerStats>
   listContainerStats(signal: AbortSignal): Promise<ContainerStats[]>
+  /** Resolves with the traffic of each sandbox that has a network of its own. */
+  listSandboxTraffic(signal: AbortSignal): Promise<SandboxTraffic[]>
 
   /** Rejects with code DeadlineExceeded when the command outlives `timeoutSeconds` (0: no limit). */
   execSync(request: ExecSyncRequest, signal: AbortSignal): Promise<ExecSyncResponse>
@@ -317,6 +319,23 @@ export interface FilesystemUsage {
 }
 
 /** The statistics of a container; undefined ones were not measured. Times are in nanoseconds. */
+export interface SandboxTraffic {
+  labels: Record<string, string>
+  /** Nanoseconds since the Unix epoch. */
+  timestamp: number
+  defaultInterface?: InterfaceTraffic
+  /** The other interfaces. */
+  interfaces: InterfaceTraffic[]
+}
+
+export interface InterfaceTraffic {
+  name: string
+  rxBytes?: number
+  rxErrors?: number
+  txBytes?: number
+  txErrors?: number
+}
+
 export interface ContainerStats {
   id: string
   metadata: ContainerMetadata

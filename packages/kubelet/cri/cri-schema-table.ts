@@ -275,6 +275,22 @@ export const criMessages: MessageTable = {
   },
   ContainerStatsResponse: { stats: 'ContainerStats 1' },
   ListContainerStatsResponse: { stats: 'repeated ContainerStats 1' },
+  PodSandboxAttributes: { id: 'string 1', labels: 'map<string,string> 3' },
+  NetworkInterfaceUsage: {
+    name: 'string 1',
+    rxBytes: 'UInt64Value 2',
+    rxErrors: 'UInt64Value 3',
+    txBytes: 'UInt64Value 4',
+    txErrors: 'UInt64Value 5',
+  },
+  NetworkUsage: {
+    timestamp: 'int64 1',
+    defaultInterface: 'NetworkInterfaceUsage 2',
+    interfaces: 'repeated NetworkInterfaceUsage 3',
+  },
+  LinuxPodSandboxStats: { network: 'NetworkUsage 3' },
+  PodSandboxStats: { attributes: 'PodSandboxAttributes 1', linux: 'LinuxPodSandboxStats 2' },
+  ListPodSandboxStatsResponse: { stats: 'repeated PodSandboxStats 1' },
 
   ImageRequest: { image: 'ImageSpec 1' },
   Image: {
@@ -327,6 +343,7 @@ export const runtimeServiceMethods: ServiceTable = {
   PortForward: ['PortForwardRequest', 'StreamingUrl'],
   ContainerStats: ['ContainerIdentity', 'ContainerStatsResponse'],
   ListContainerStats: ['Empty', 'ListContainerStatsResponse'],
+  ListPodSandboxStats: ['Empty', 'ListPodSandboxStatsResponse'],
 }
 
 export const imageServiceMethods: ServiceTable = {

@@ -3,9 +3,9 @@ import { specOf } from '../pod/pod-spec.ts'
 
 /** The bytes that a pod takes on the node's disk. */
 export interface StorageUse {
-  /** Of each emptyDir on the disk, by the volume's name. */
+  /** The bytes of each emptyDir on the disk, by the volume's name. */
   readonly volumes: ReadonlyMap<string, number>
-  /** Of each container: its writable layer and its logs. */
+  /** The bytes of each container's writable layer and logs. */
   readonly containers: ReadonlyMap<string, number>
 }
 
