@@ -110,6 +110,23 @@ export const kubeletBounds = Object.freeze({
   podWorker: Object.freeze({
     retry: Object.freeze({ initialMs: 500, maxMs: 60_000 }),
   }),
+  grpcChannel: Object.freeze({
+    /** The longest message of the runtime: lists of containers are long. */
+    runtimeMessageBytesMax: 16 * 1024 * 1024,
+  }),
+  csi: Object.freeze({
+    /** The longest message of a plugin; gRPC's own default. */
+    messageBytesMax: 4 * 1024 * 1024,
+    /** The sockets in the registry's directory that are looked at. */
+    socketsMax: 100,
+    /** The API's own limits. */
+    driverNameCharactersMax: 63,
+    nodeIdCharactersMax: 192,
+    /** The labels that one driver may give the node. */
+    topologyKeysMax: 32,
+    registrationRetry: Object.freeze({ initialMs: 500, maxMs: 60_000 }),
+    reportRetry: Object.freeze({ initialMs: 500, maxMs: 30_000 }),
+  }),
   localPathVolumes: Object.freeze({
     /** The node is registered within moments of the first try; a control plane may be away for days. */
     announceRetry: Object.freeze({ initialMs: 200, maxMs: 30_000 }),
@@ -212,6 +229,27 @@ export const observerDefaults = Object.freeze({
   resubscribeMs: 1_000,
   /** A sandbox that cannot be inspected for this long counts as one without a network. */
   inspectPatienceMs: 5_000,
+})
+
+export const csiDefaults = Object.freeze({
+  /** The interval at which the registry's directory is looked at. */
+  scanMs: 1_000,
+  /** The timeout of questions to a plugin. */
+  probeTimeoutMs: 15_000,
+  /** The timeout of work on a volume: kubelet's. */
+  callTimeoutMs: 120_000,
+  /** The timeout of one request to the API, after which what is on record counts. */
+  requestTimeoutMs: 3_000,
+  /** The time that a pod waits for a volume to be attached, before it reports that and waits again. */
+  attachTimeoutMs: 120_000,
+  attachPollMs: 1_000,
+  /** The interval at which the CSINode object is compared with the drivers. */
+  resyncMs: 60_000,
+  /** The time that a driver has to come back after the agent's start, before the API forgets it. */
+  forgetAfterMs: 300_000,
+  /** The interval at which a volume is published again for drivers that ask for that. */
+  republishMs: 60_000,
+  expandRetryMs: 30_000,
 })
 
 export const workerDefaults = Object.freeze({

@@ -12,12 +12,12 @@ export function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Returns the names in a directory, and none if it does not exist. */
+/** Returns the names in a directory, and none if it does not exist or is a file. */
 export async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return []
     throw error
   }
 }

@@ -60,6 +60,8 @@ export interface ContainerRuntime extends AsyncDisposable {
 }
 
 export type RuntimeErrorCode =
+  | 'InvalidArgument'
+  | 'OutOfRange'
   | 'NotFound'
   | 'AlreadyExists'
   | 'DeadlineExceeded'

@@ -3,6 +3,7 @@ import { fromJSON, type MethodDefinition, type PackageDefinition } from '@grpc/p
 import { abortReason, unaryCall } from '@skerry/base'
 import { RuntimeError, type RuntimeErrorCode } from './container-runtime.ts'
 import type { EnumTable, MessageTable, ServiceTable } from './cri-schema-table.ts'
+import { kubeletBounds } from '../limits-table.ts'
 
 export interface ServiceShape {
   /** The package with dots, e.g. runtime.v1. */
@@ -59,6 +60,8 @@ function fieldJson([name, text]: [string, string]): [string, object] {
   return [name, { type, id: Number(id), ...(repeated ? { rule: 'repeated' } : {}) }]
 }
 
+const { runtimeMessageBytesMax } = kubeletBounds.grpcChannel
+
 export interface CallOptions {
   /** The timeout; with 0, only the signal ends the call. */
   timeoutMs: number
@@ -69,12 +72,12 @@ export interface CallOptions {
 export class GrpcChannel implements Disposable {
   readonly #client: Client
 
-  constructor(address: string) {
+  constructor(address: string, { messageBytesMax = runtimeMessageBytesMax } = {}) {
     this.#client = new Client(address, credentials.createInsecure(), {
       'grpc.initial_reconnect_backoff_ms': 50,
       'grpc.min_reconnect_backoff_ms': 50,
       'grpc.max_reconnect_backoff_ms': 1000,
-      'grpc.max_receive_message_length': 16 * 1024 * 1024,
+      'grpc.max_receive_message_length': messageBytesMax,
     })
   }
 
@@ -135,6 +138,8 @@ function toMetadata(entries: Readonly<Record<string, string>> = {}): Metadata {
 }
 
 const codes: Readonly<Record<number, RuntimeErrorCode>> = Object.freeze({
+  [status.INVALID_ARGUMENT]: 'InvalidArgument',
+  [status.OUT_OF_RANGE]: 'OutOfRange',
   [status.NOT_FOUND]: 'NotFound',
   [status.ALREADY_EXISTS]: 'AlreadyExists',
   [status.DEADLINE_EXCEEDED]: 'DeadlineExceeded',

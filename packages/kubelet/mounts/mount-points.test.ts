@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mountPointsIn } from './mount-points.ts'
+import { mountPointsIn, mountsIn } from './mount-points.ts'
 
 /** The mounts as the kernel shows them after `ip netns add` on a node whose pods have their namespaces there. */
 const covered = `60 28 0:39 / /run rw,relatime - tmpfs tmpfs rw
@@ -18,4 +18,12 @@ test('mount points are read as the kernel escapes them, those beneath others fir
     '/run/netns/cni-1',
     '/run/a directory\\of\nmine',
   ])
+})
+
+test('a mount is shared if the kernel lists a group of peers for it', () => {
+  const shared = mountsIn(covered).filter(({ isShared }) => isShared)
+  assert.deepEqual(
+    shared.map(({ point }) => point),
+    ['/run/netns', '/run/netns/cni-1'],
+  )
 })

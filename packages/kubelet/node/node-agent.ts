@@ -28,8 +28,10 @@ export interface NodeAgentDeps {
   networkProblems: () => readonly string[]
   /** Returns the clock's error, or undefined if it is right. If omitted, it is not reported. */
   clockFault?: () => string | undefined
-  /** Returns annotations that the node object is to have, in addition to others. */
-  annotations: () => Readonly<Record<string, string>>
+  /** Returns annotations that the node object is to have, in addition to others; null takes one away. */
+  annotations: () => Readonly<Record<string, string | null>>
+  /** Returns the names of the attached volumes that the node uses. */
+  volumesInUse: () => readonly string[]
   /** Further content of the lease. If omitted, there is none. */
   leaseNotes?: LeaseNotes | undefined
   /** Called with the node object as the API has it. */
@@ -185,7 +187,9 @@ export class NodeAgent {
   async #annotate(signal: AbortSignal): Promise<void> {
     const annotations = this.#deps.annotations()
     const known = this.#node?.metadata.annotations ?? {}
-    if (Object.entries(annotations).every(([key, value]) => known[key] === value)) return
+    const isKnown = ([key, value]: [string, string | null]): boolean =>
+      (known[key] ?? null) === value
+    if (Object.entries(annotations).every(isKnown)) return
     const nodes = this.#deps.cluster.resource(resources.nodes)
     const { nodeName: name } = this.#config
     const patch = { metadata: { annotations } }
@@ -227,6 +231,7 @@ export class NodeAgent {
       runtimeConditions,
       pressure: pressure(),
       networkProblems: networkProblems(),
+      volumesInUse: this.#deps.volumesInUse(),
       ...(clockFault ? { clock: { fault: clockFault() } } : {}),
       nowMs: clock.now(),
     })

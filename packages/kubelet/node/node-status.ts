@@ -21,6 +21,8 @@ export interface NodeStatusInput {
   runtimeConditions: readonly RuntimeCondition[] | undefined
   pressure: NodePressure
   networkProblems: readonly string[]
+  /** The attached volumes that pods use, which the controller therefore leaves attached. */
+  volumesInUse: readonly string[]
   /** If omitted, nothing is said about the clock. */
   clock?: { fault: string | undefined }
   nowMs: number
@@ -53,6 +55,7 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
     daemonEndpoints: { kubeletEndpoint: { Port: config.registration.port } },
     nodeInfo: input.systemInfo,
     images: imagesOf(input.images),
+    volumesInUse: [...input.volumesInUse],
     declaredFeatures: [...declaredFeatures],
   }
 }

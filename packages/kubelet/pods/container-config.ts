@@ -21,6 +21,7 @@ export interface ContainerInput {
   imageId: string
   env: ReadonlyMap<string, string>
   mounts: Mount[]
+  devices: ContainerConfig['devices']
   resources: LinuxContainerResources
   securityContext: LinuxContainerSecurityContext
 }
@@ -38,7 +39,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     workingDir: container.workingDir ?? '',
     envs: [...env].map(([key, text]) => ({ key, value: text })),
     mounts: input.mounts,
-    devices: [],
+    devices: input.devices,
     labels: {
       [runtimeLabels.podName]: name,
       [runtimeLabels.podNamespace]: namespace,

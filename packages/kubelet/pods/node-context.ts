@@ -10,6 +10,7 @@ import type { PodNetwork } from './pod-network.ts'
 import type { PodObserver } from './pod-observer.ts'
 import type { StatusReporter } from '../status/status-reporter.ts'
 import type { NodeObjects } from '../store/node-objects.ts'
+import type { CsiVolumes } from '../volumes/volume.ts'
 
 /** Facts that stay fixed while the agent runs. */
 export interface NodeFacts {
@@ -34,5 +35,6 @@ export interface NodeContext {
   isolation: PodIsolation
   network: PodNetwork
   objects: NodeObjects
+  csi: CsiVolumes
   statuses: StatusReporter
 }

@@ -56,7 +56,7 @@ export class PodResources {
 
   /** Brings volumes and cgroup into their wanted state. */
   async setUp(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { objects, config, facts, cgroups, clock } = this.#context
+    const { objects, config, facts, cgroups, clock, csi } = this.#context
     await objects.whenKnown(pod, signal)
     await createPodCgroup(cgroups, podCgroupParent(config.nodeName, pod), pod)
     const nowMs = clock.now()
@@ -65,6 +65,7 @@ export class PodResources {
         pod,
         directories: config,
         sources: objects,
+        csi,
         podIps: [],
         hostIps: facts.hostIps,
         allocatable: facts.allocatable,
@@ -155,8 +156,8 @@ export class PodResources {
 
   /** Frees costly resources once nothing runs. Dead containers stay for their logs. */
   async reclaim(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { config, cgroups } = this.#context
-    await tearDownVolumes(config, pod, signal)
+    const { config, cgroups, csi } = this.#context
+    await tearDownVolumes({ directories: config, csi }, pod, signal)
     const isGone = await removeCgroup(cgroups, podCgroupParent(config.nodeName, pod))
     if (!isGone) this.#context.log.debug('Pod cgroup is still in use', { pod: pod.metadata.name })
     this.#volumes = undefined
@@ -164,12 +165,12 @@ export class PodResources {
 
   /** Removes everything once the pod is gone from the API. */
   async remove(pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<void> {
-    const { config, cgroups } = this.#context
+    const { config, cgroups, csi } = this.#context
     for (const { id } of observed.containers) {
       await ignoreNotFound(this.#context.runtime.removeContainer(id, signal))
     }
     for (const { id } of observed.sandboxes) await this.#removeSandbox(id, signal)
-    await removePodDirectories(config, pod.metadata.uid ?? '', signal)
+    await removePodDirectories({ directories: config, csi }, pod.metadata.uid ?? '', signal)
     await rm(podLogDirectory(config, pod), { recursive: true, force: true })
     await removeCgroup(cgroups, podCgroupParent(config.nodeName, pod))
   }

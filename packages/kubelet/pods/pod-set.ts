@@ -134,9 +134,17 @@ export class PodSet implements PodDirectory, AsyncDisposable {
 
   /** Removes directories and cgroups of pods that a crash left behind. */
   async #removeLeftovers(signal: AbortSignal): Promise<void> {
-    const { config, cgroups } = this.#context
+    const { config, cgroups, csi } = this.#context
+    const failures: unknown[] = []
     for (const uid of await podDirectoriesOf(config)) {
-      if (!this.#workers.has(uid)) await removePodDirectories(config, uid, signal)
+      if (this.#workers.has(uid)) continue
+      try {
+        await removePodDirectories({ directories: config, csi }, uid, signal)
+      } catch (error) {
+        // A driver that has not come back yet holds up only its own pods.
+        signal.throwIfAborted()
+        failures.push(error)
+      }
     }
     const parent = nodeCgroup(config.nodeName)
     for (const name of await childCgroups(cgroups, parent)) {
@@ -144,6 +152,7 @@ export class PodSet implements PodDirectory, AsyncDisposable {
         await removeCgroup(cgroups, `${parent}/${name}`)
       }
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

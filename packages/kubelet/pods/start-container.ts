@@ -1,9 +1,10 @@
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asError } from '@skerry/base'
-import type { Container, EphemeralContainer, Pod } from '@skerry/api'
+import type { Container, EphemeralContainer, Pod, VolumeMount } from '@skerry/api'
 import {
   isRuntimeError,
+  type ContainerConfig,
   type Image,
   type Mount,
   type PodSandboxConfig,
@@ -11,6 +12,7 @@ import {
 import { containerEnv, type EnvContext } from '../env/container-env.ts'
 import { expand } from '../env/expand.ts'
 import type { NodeContext } from './node-context.ts'
+import { ensureShared } from '../mounts/shared-mount.ts'
 import { linuxContainerResources } from '../resources/container-resources.ts'
 import { mountSubPath } from '../volumes/sub-path.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
@@ -140,6 +142,7 @@ async function buildConfig(
     imageId: image.id,
     env,
     mounts: await buildMounts(context, { ...request, env }, signal),
+    devices: buildDevices(request),
     resources: linuxContainerResources(pod, container, {
       cgroupMode: context.cgroups.mode,
       memoryCapacityBytes: context.facts.memoryCapacityBytes,
@@ -184,6 +187,10 @@ async function buildMounts(
       const message = `cannot find volume "${volumeMount.name}" to mount into container "${container.name}"`
       throw new StartError('CreateContainerConfigError', message)
     }
+    if (volume.isBlock) {
+      const message = `volume "${volumeMount.name}" is a block device, but container "${container.name}" has it in volumeMounts`
+      throw new StartError('CreateContainerConfigError', message)
+    }
     const subPath = volumeMount.subPathExpr
       ? expand(volumeMount.subPathExpr, (name) => request.env.get(name))
       : (volumeMount.subPath ?? '')
@@ -197,11 +204,36 @@ async function buildMounts(
           signal,
         )
       : volume.hostPath
+    await sharePlace(context, volumeMount, hostPath)
     mounts.push(mountOf(volumeMount, hostPath, volume.isReadOnly))
   }
   if (needsHostsFile(container)) mounts.push(await hostsMount(context, request))
   mounts.push(await terminationMount(context, request.pod, request.action))
   return mounts
+}
+
+/** A driver of storage mounts volumes in its container and wants this node to see them, or the other way round. */
+async function sharePlace(
+  context: NodeContext,
+  { mountPropagation = 'None' }: VolumeMount,
+  hostPath: string,
+): Promise<void> {
+  const { dataDirectory } = context.config
+  const isInside = hostPath === dataDirectory || hostPath.startsWith(`${dataDirectory}/`)
+  if (mountPropagation !== 'None' && isInside) await ensureShared(dataDirectory)
+}
+
+function buildDevices({ action, volumes }: ConfigRequest): ContainerConfig['devices'] {
+  const { container } = action
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const volume = volumes.byName.get(name)
+    if (!volume?.isBlock) {
+      const message = `volume "${name}" is not a block device, but container "${container.name}" has it in volumeDevices`
+      throw new StartError('CreateContainerConfigError', message)
+    }
+    const permissions = volume.isReadOnly ? 'r' : 'mrw'
+    return { containerPath: devicePath, hostPath: volume.hostPath, permissions }
+  })
 }
 
 function subPathTarget(context: NodeContext, request: MountRequest, suffix: string): string {

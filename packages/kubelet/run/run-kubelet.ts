@@ -9,8 +9,9 @@ import {
   type Random,
 } from '@skerry/base'
 import type { Node } from '@skerry/api'
-import { createEventSink, type ClusterClient, type EventSink } from '@skerry/client'
+import { createEventSink, type ClusterClient, type EventRecorder } from '@skerry/client'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { CsiNode } from '../csi/csi-node.ts'
 import { NodePressureWatch } from '../garbage/node-pressure.ts'
 import { watchStorage } from '../garbage/storage-watch.ts'
 import { ImagePuller } from '../images/image-puller.ts'
@@ -87,18 +88,20 @@ export async function runKubelet(
   const machine = deps.machine ?? (await readMachine(resolved.dataDirectory))
   await using store = createStore(resolved, deps, signal)
   const events = createEventSink(deps.cluster, deps)
+  const recorder = events.recorder({ component: 'kubelet', host: resolved.nodeName })
+  const onDriver = (): void => pods.wakeAll()
+  const onNews = (): void => agent.refresh()
+  const csiOptions = { ...resolved, bootId: machine.systemInfo.bootID }
+  const node = (): Node | undefined => store.node
+  using csi = new CsiNode(csiOptions, { ...deps, events: recorder, node, onDriver, onNews })
   const staticPods = createStaticPods(resolved, deps, { store, pods: () => pods })
   const bridge = createBridge(resolved, deps, () => ({ observer: context.observer, pods }))
   const podNetwork = deps.podNetwork ?? bridge ?? noPodNetwork
-  const parts = { resolved, machine, store, events, staticPods, podNetwork }
+  const parts = { resolved, machine, store, recorder, staticPods, podNetwork, csi }
   const context = createContext(parts, deps, signal)
   await using pods = new PodSet(context, store, signal)
   const network = new PodNetworkFiles(resolved, deps)
-  const pressure = new NodePressureWatch(resolved, {
-    ...deps,
-    pods,
-    onChange: () => agent.refresh(),
-  })
+  const pressure = new NodePressureWatch(resolved, { ...deps, pods, onChange: onNews })
   const onNode = (node: Node): void => {
     store.keepNode(node)
     network.onNode(node)
@@ -108,12 +111,14 @@ export async function runKubelet(
     ...deps,
     pressure: () => pressure.pressure(),
     networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
-    annotations: deps.notes?.annotations ?? (() => ({})),
+    annotations: () => ({ ...deps.notes?.annotations?.(), ...csi.annotations() }),
+    volumesInUse: () => csi.volumesInUse(),
     leaseNotes: deps.notes?.lease,
     ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
     onNode,
   })
   await store.load()
+  await csi.load()
   if (store.node) {
     network.onNode(store.node)
     bridge?.onNode(store.node)
@@ -133,6 +138,7 @@ export async function runKubelet(
       (scope) => context.statuses.run(scope),
       (scope) => events.run(scope),
       (scope) => network.run(scope),
+      (scope) => csi.run(scope),
       async (scope) => bridge?.run(scope),
       (scope) => pressure.run(scope),
       (scope) => watchStorage(resolved, { ...deps, pods }, scope),
@@ -170,9 +176,10 @@ interface Parts {
   resolved: ResolvedConfig
   machine: Machine
   store: NodeStore
-  events: EventSink
+  recorder: EventRecorder
   staticPods: StaticPods
   podNetwork: PodNetwork
+  csi: CsiNode
 }
 
 function createBridge(
@@ -190,12 +197,11 @@ function createBridge(
 }
 
 function createContext(
-  { resolved, machine, store, events, staticPods, podNetwork: network }: Parts,
+  { resolved, machine, store, recorder, staticPods, podNetwork: network, csi }: Parts,
   deps: KubeletDeps,
   signal: AbortSignal,
 ): NodeContext {
   const facts = nodeFacts(machine, resolved)
-  const recorder = events.recorder({ component: 'kubelet', host: resolved.nodeName })
   const runningPods = deps.metrics.gauge('kubelet_running_pods', 'Pods whose phase is Running.')
   const statuses = new StatusReporter({
     ...deps,
@@ -220,6 +226,7 @@ function createContext(
       onPulled: (scope) => syncImages(resolved, scope),
     }),
     objects: store,
+    csi: csi.volumes,
     statuses,
   }
 }

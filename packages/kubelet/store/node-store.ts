@@ -17,7 +17,12 @@ import { specOf } from '../pod/pod-spec.ts'
 import { VolumeError, type ServiceAccountToken, type TokenRequest } from '../volumes/volume.ts'
 import type { NodeObjects } from './node-objects.ts'
 import { ObjectDisk } from './object-disk.ts'
-import { objectsToRead, type Reference, type ReferenceKind } from './objects-to-read.ts'
+import {
+  objectsToRead,
+  secretsOfVolume,
+  type Reference,
+  type ReferenceKind,
+} from './objects-to-read.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
 import { TokenSource } from './token-source.ts'
 import { nodeStoreDefaults } from '../limits-table.ts'
@@ -212,7 +217,8 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     try {
       await withTimeout({ ms, message, clock: this.#deps.clock }, signal, async (scope) => {
         await this.#references.whenKnown(references, scope)
-        // A claim names a volume, which is known only once the claim is.
+        // A claim names a volume, which is known only once the claim is, and that names secrets.
+        await this.#references.whenKnown(this.#hold(pod), scope)
         await this.#references.whenKnown(this.#hold(pod), scope)
       })
     } catch (error) {
@@ -281,7 +287,11 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
       const volumeName = this.persistentVolumeClaim(namespace, name)?.spec?.volumeName
       return volumeName ? [{ kind: 'persistentVolumes', namespace: '', name: volumeName }] : []
     })
-    const references = [...named, ...volumes]
+    const secrets = volumes.flatMap(({ name }) => {
+      const volume = this.persistentVolume(name)
+      return volume ? secretsOfVolume(volume) : []
+    })
+    const references = [...named, ...volumes, ...secrets]
     this.#references.hold(pod.metadata.uid ?? '', references)
     return references
   }

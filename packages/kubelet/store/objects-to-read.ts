@@ -1,4 +1,4 @@
-import { podReferences, type Pod, type PodReference } from '@skerry/api'
+import { podReferences, type PersistentVolume, type Pod, type PodReference } from '@skerry/api'
 
 export type ReferenceKind =
   | 'configMaps'
@@ -32,6 +32,16 @@ export function objectsToRead(pod: Pod): Reference[] {
   return [...found.values()]
 }
 
+/** The secrets that a CSI driver needs to provide the volume on a node. */
+export function secretsOfVolume({ spec }: PersistentVolume): Reference[] {
+  const { csi } = spec ?? {}
+  const named = [csi?.nodeStageSecretRef, csi?.nodePublishSecretRef, csi?.nodeExpandSecretRef]
+  return named.flatMap((secret): Reference[] => {
+    const { namespace, name } = secret ?? {}
+    return namespace && name ? [{ kind: 'secrets', namespace, name }] : []
+  })
+}
+
 const kinds: Readonly<Partial<Record<PodReference['resource'], ReferenceKind>>> = Object.freeze({
   configmaps: 'configMaps',
   secrets: 'secrets',
@@ -45,6 +55,7 @@ const read: ReadonlySet<PodReference['via']> = new Set([
   'configMap',
   'secret',
   'projected',
+  'csi',
   'persistentVolumeClaim',
   'ephemeral',
 ])

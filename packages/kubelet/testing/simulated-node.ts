@@ -123,6 +123,11 @@ export class SimulatedNode implements AsyncDisposable {
     return `${status?.reason}: ${status?.message}`
   }
 
+  /** The kubelet's directory, in which drivers register. */
+  get dataDirectory(): string {
+    return join(this.#directory, 'data')
+  }
+
   startAgent(): void {
     if (this.#agent) return
     const stop = new AbortController()
@@ -130,7 +135,7 @@ export class SimulatedNode implements AsyncDisposable {
       {
         nodeName,
         nodeIps: () => this.addresses,
-        dataDirectory: join(this.#directory, 'data'),
+        dataDirectory: this.dataDirectory,
         runDirectory: join(this.#directory, 'run'),
         logDirectory: join(this.#directory, 'logs'),
         network: { cniConfDirectory: join(this.#directory, 'cni') },

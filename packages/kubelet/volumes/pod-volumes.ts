@@ -5,7 +5,7 @@ import { podDirectory, podSecretDirectory, type NodeDirectories } from '../pod/p
 import { specOf } from '../pod/pod-spec.ts'
 import { removeTree, unmountTree } from './mounts.ts'
 import { setUpVolume } from './volume-table.ts'
-import { VolumeError, type MountedVolume, type VolumeContext } from './volume.ts'
+import { VolumeError, type CsiVolumes, type MountedVolume, type VolumeContext } from './volume.ts'
 
 export interface PodVolumes {
   readonly byName: ReadonlyMap<string, MountedVolume>
@@ -43,13 +43,20 @@ async function setUpOne(
   }
 }
 
+export interface VolumePlace {
+  readonly directories: NodeDirectories
+  readonly csi: CsiVolumes
+}
+
 /** Tears down volumes once no container runs: the data of emptyDir volumes stays until the pod is removed. */
 export async function tearDownVolumes(
-  directories: NodeDirectories,
+  place: VolumePlace,
   pod: Pod,
   signal: AbortSignal,
 ): Promise<void> {
   const uid = pod.metadata.uid ?? ''
+  const { directories } = place
+  await takeBack(place, uid, signal)
   await unmountTree(podDirectory(directories, uid), signal)
   await removeTree(podSecretDirectory(directories, uid), signal)
   await removeTree(join(podDirectory(directories, uid), 'volumes'), signal)
@@ -57,10 +64,22 @@ export async function tearDownVolumes(
 
 /** Removes everything that is left of a deleted pod, for example after a crash. */
 export async function removePodDirectories(
-  directories: NodeDirectories,
+  place: VolumePlace,
   uid: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const { directories } = place
+  await takeBack(place, uid, signal)
   await removeTree(podSecretDirectory(directories, uid), signal)
   await removeTree(podDirectory(directories, uid), signal)
+}
+
+/** Comes first: a driver unmounts its volumes itself, and mounts of paths inside them would hold them. */
+async function takeBack(
+  { directories, csi }: VolumePlace,
+  uid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await unmountTree(join(podDirectory(directories, uid), 'volume-subpaths'), signal)
+  await csi.tearDown(uid, signal)
 }

@@ -39,6 +39,10 @@ function contextOf(spec: Partial<PodSpec> = {}): VolumeContext {
         expiresAtMs: 1000,
       }),
     },
+    csi: {
+      setUp: () => Promise.reject(new Error('no CSI volume is here')),
+      tearDown: async () => undefined,
+    },
     podIps: [],
     hostIps: [],
     allocatable: { cpuMilli: 1000, memoryBytes: 1, ephemeralStorageBytes: 1 },

@@ -1,9 +1,10 @@
-import { chmod, chown, lstat, mkdir, readdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { quantityToNumber, type PersistentVolume, type Pod, type Volume } from '@skerry/api'
 import { podDirectory, podSecretDirectory } from '../pod/pod-paths.ts'
 import { specOf } from '../pod/pod-spec.ts'
 import { exists } from '../system-error.ts'
+import { setGroup } from './fs-group.ts'
 import { checkHostPath } from './host-path.ts'
 import { isMountPoint, mountTmpfs } from './mounts.ts'
 import {
@@ -43,12 +44,19 @@ const setUpBySource: Readonly<Record<string, SetUpVolume>> = Object.freeze({
     await checkHostPath(path, type)
     return { hostPath: path, isReadOnly: false }
   },
-  persistentVolumeClaim: (volume, context) => {
-    const { claimName = '', readOnly = false } = volume.persistentVolumeClaim ?? {}
-    return setUpClaim(claimName, readOnly, context)
+  persistentVolumeClaim: (volume, context, signal) => {
+    const { claimName = '', readOnly: isReadOnly = false } = volume.persistentVolumeClaim ?? {}
+    return setUpClaim({ volumeName: volume.name, claimName, isReadOnly }, context, signal)
   },
-  ephemeral: (volume, context) =>
-    setUpClaim(`${context.pod.metadata.name}-${volume.name}`, false, context),
+  ephemeral: (volume, context, signal) => {
+    const claimName = `${context.pod.metadata.name}-${volume.name}`
+    return setUpClaim({ volumeName: volume.name, claimName, isReadOnly: false }, context, signal)
+  },
+  csi: async (volume, context, signal) => {
+    if (!volume.csi) throw new VolumeError('the volume names no CSI driver')
+    const request = { pod: context.pod, volumeName: volume.name, isReadOnly: false }
+    return context.csi.setUp({ ...request, inline: volume.csi }, context, signal)
+  },
 })
 
 export const setUpVolume: SetUpVolume = (volume, context, signal) => {
@@ -112,9 +120,13 @@ async function setUpEmptyDir(
 }
 
 async function setUpClaim(
-  claimName: string,
-  isReadOnly: boolean,
+  {
+    volumeName: name,
+    claimName,
+    isReadOnly,
+  }: { volumeName: string; claimName: string; isReadOnly: boolean },
   context: VolumeContext,
+  signal: AbortSignal,
 ): Promise<MountedVolume> {
   const { pod, sources } = context
   const claim = sources.persistentVolumeClaim(pod.metadata.namespace ?? '', claimName)
@@ -128,7 +140,12 @@ async function setUpClaim(
   if (volume.spec?.claimRef?.uid !== claim.metadata.uid) {
     throw new VolumeError(`persistentvolume "${volumeName}" is bound to another claim`)
   }
+  if (volume.spec?.csi) {
+    const request = { pod, volumeName: name, isReadOnly, volume, claim }
+    return context.csi.setUp(request, context, signal)
+  }
   const hostPath = await localPathOf(volume)
+  if (volume.spec?.volumeMode === 'Block') return localDevice(hostPath, isReadOnly)
   const policy = specOf(pod).securityContext?.fsGroupChangePolicy
   if (!isReadOnly) {
     await setGroup(hostPath, {
@@ -140,6 +157,15 @@ async function setUpClaim(
   return { hostPath, isReadOnly }
 }
 
+/** A local volume may be a device, by any link to it. */
+async function localDevice(path: string, isReadOnly: boolean): Promise<MountedVolume> {
+  const hostPath = await realpath(path)
+  if (!(await stat(hostPath)).isBlockDevice()) {
+    throw new VolumeError(`path "${path}" is not a block device, as the volume's mode says`)
+  }
+  return { hostPath, isReadOnly, isBlock: true }
+}
+
 async function localPathOf(volume: PersistentVolume): Promise<string> {
   const { hostPath, local } = volume.spec ?? {}
   if (hostPath) {
@@ -149,39 +175,11 @@ async function localPathOf(volume: PersistentVolume): Promise<string> {
   }
   if (!local) {
     throw new VolumeError(
-      `persistentvolume "${volume.metadata.name}" is neither local nor hostPath, which is all this node mounts`,
+      `persistentvolume "${volume.metadata.name}" is not of a CSI driver, and neither local nor hostPath, which is all this node mounts`,
     )
   }
   if (!(await exists(local.path))) {
     throw new VolumeError(`path "${local.path}" does not exist`)
   }
   return local.path
-}
-
-interface GroupOptions {
-  gid: number | undefined
-  isRecursive: boolean
-  /** Whether to skip the tree if its root already has the group. */
-  isSkippedWhenRight?: boolean
-}
-
-/** Gives the tree to the group: it may read and write, and new files keep the group. */
-async function setGroup(path: string, options: GroupOptions): Promise<void> {
-  const { gid, isRecursive, isSkippedWhenRight } = options
-  if (gid === undefined) return
-  const root = await stat(path)
-  if (isSkippedWhenRight && root.gid === gid && (root.mode & 0o2060) === 0o2060) return
-  if (isRecursive && root.isDirectory()) {
-    for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
-      await setGroupOf(join(entry.parentPath, entry.name), gid)
-    }
-  }
-  await setGroupOf(path, gid)
-}
-
-async function setGroupOf(path: string, gid: number): Promise<void> {
-  const { mode, uid } = await lstat(path)
-  if ((mode & 0o170000) === 0o120000) return
-  await chown(path, uid, gid)
-  await chmod(path, (mode & 0o7777) | ((mode & 0o170000) === 0o040000 ? 0o2770 : 0o660))
 }

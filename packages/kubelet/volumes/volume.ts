@@ -1,5 +1,6 @@
 import type {
   ConfigMap,
+  CSIVolumeSource,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
@@ -31,10 +32,34 @@ export interface VolumeSources {
   token(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>
 }
 
+/** A volume that a CSI driver provides: one of a claim, or one that the pod itself describes. */
+export type CsiVolumeRequest = {
+  readonly pod: Pod
+  /** The volume's name in the pod. */
+  readonly volumeName: string
+  readonly isReadOnly: boolean
+} & (
+  | { readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }
+  | { readonly inline: CSIVolumeSource }
+)
+
+/** The volumes of CSI drivers on this node. */
+export interface CsiVolumes {
+  /** Makes the driver provide the volume; idempotent. Throws VolumeError. */
+  setUp(
+    request: CsiVolumeRequest,
+    context: Pick<VolumeContext, 'sources' | 'nowMs'>,
+    signal: AbortSignal,
+  ): Promise<MountedVolume>
+  /** Makes the drivers take back everything that they have provided for the pod. */
+  tearDown(podUid: string, signal: AbortSignal): Promise<void>
+}
+
 export interface VolumeContext {
   pod: Pod
   directories: NodeDirectories
   sources: VolumeSources
+  csi: CsiVolumes
   podIps: readonly string[]
   hostIps: readonly string[]
   allocatable: NodeAllocatable
@@ -43,6 +68,8 @@ export interface VolumeContext {
 
 export interface MountedVolume {
   hostPath: string
+  /** True for a block device; hostPath is the device then, and no directory. */
+  isBlock?: boolean
   /** True if the volume's source must not be written, whatever the mount requests. */
   isReadOnly: boolean
   /** The time at which to fill it again, because something in it expires. */
