@@ -395,7 +395,7 @@ const optionsMax = 12
 /** Another project's type dictates these. */
 const longOptions = [
   // The CRI's ContainerConfig.
-  'packages/kubelet/cri/container-runtime.ts: ContainerConfig has 15',
+  'packages/kubelet/cri/container-runtime.ts: ContainerConfig has 16',
 ]
 
 test('options are grouped by subject: no interface of them has more than 12 members', () => {

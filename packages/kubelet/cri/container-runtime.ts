@@ -229,6 +229,8 @@ export interface ContainerConfig {
   envs: { key: string; value: string }[]
   mounts: Mount[]
   devices: { containerPath: string; hostPath: string; permissions: string }[]
+  /** Names of devices that files on the node describe (CDI). containerd 1.6 does not know them. */
+  cdiDevices: { name: string }[]
   labels: Record<string, string>
   annotations: Record<string, string>
   /** The path relative to the sandbox's logDirectory. */

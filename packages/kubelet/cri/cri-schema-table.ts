@@ -181,7 +181,9 @@ export const criMessages: MessageTable = {
     stdinOnce: 'bool 13',
     tty: 'bool 14',
     linux: 'LinuxContainerConfig 15',
+    cdiDevices: 'repeated CdiDevice 17',
   },
+  CdiDevice: { name: 'string 1' },
   CreateContainerRequest: {
     podSandboxId: 'string 1',
     config: 'ContainerConfig 2',

@@ -143,6 +143,7 @@ async function buildConfig(
     env,
     mounts: await buildMounts(context, { ...request, env }, signal),
     devices: buildDevices(request),
+    plugged: await context.devices.give(pod, container, signal),
     resources: linuxContainerResources(pod, container, {
       cgroupMode: context.cgroups.mode,
       memoryCapacityBytes: context.facts.memoryCapacityBytes,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, unlessAborted } from '@skerry/base'
+import { resources } from '@skerry/client'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
 import { SimulatedNode } from '../testing/simulated-node.ts'
 
@@ -124,6 +125,25 @@ test('a container whose start failed while the clock was ahead, or behind, is tr
     node.clock.jump(days * 86_400_000)
     await node.until('web runs', () => has(node, 'web Running ready 0'), 400)
   }
+})
+
+test('a container that has ended and whose next start fails waits for both pauses, and calmly', async () => {
+  await using node = await SimulatedNode.start()
+  const envFrom = [{ configMapRef: { name: 'settings' } }]
+  const settings = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, data: { a: 'b' } }
+  const maps = node.api.resource(resources.configMaps)
+  const key = { namespace: 'default', name: 'settings' }
+  const { signal } = new AbortController()
+  await maps.create({ ...settings, metadata: key }, signal)
+  await node.createPod('web', { containers: [{ name: 'main', image: 'app:1', envFrom }] })
+  await node.until('web runs', () => has(node, 'web Running ready 0'))
+  await maps.delete(key, signal)
+  await node.pass(5)
+  node.runtime.exit('web', 'main', 1)
+  // A loop without a pause would stop the simulated clock.
+  await node.pass(60)
+  await maps.create({ ...settings, metadata: key }, signal)
+  await node.until('web is back', async () => (await node.pods()).some((one) => / ready/.test(one)))
 })
 
 test('more pods than the node has room for are refused', async () => {

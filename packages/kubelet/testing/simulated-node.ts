@@ -117,6 +117,13 @@ export class SimulatedNode implements AsyncDisposable {
     })
   }
 
+  /** Returns why the first container of a pod waits; empty if it does not. */
+  async waitingOf(name: string): Promise<string> {
+    const { status } = await this.api.resource(resources.pods).get({ namespace, name }, never)
+    const waiting = status?.containerStatuses?.[0]?.state?.waiting
+    return waiting ? `${waiting.reason}: ${waiting.message}` : ''
+  }
+
   /** Returns the reason and the message of one pod at the API. */
   async messageOf(name: string): Promise<string> {
     const { status } = await this.api.resource(resources.pods).get({ namespace, name }, never)
