@@ -16,6 +16,7 @@ import {
   type ApiServerOptions,
   type BackendDial,
   type DefaultAccessDeps,
+  type DefaultAccessOptions,
   type EncryptedStore,
   type Objects,
   type Serving,
@@ -30,7 +31,14 @@ import {
   type Logger,
 } from '@skerry/base'
 import type { Transport } from '@skerry/client'
-import { createAuthority, generateKeyPair, signCertificate, type Authority } from '@skerry/pki'
+import { clientKeyAnnotation } from '@skerry/bootstrap'
+import {
+  createAuthority,
+  generateKeyPair,
+  signCertificate,
+  spkiHash,
+  type Authority,
+} from '@skerry/pki'
 import { openSqliteStore, type SqliteStore, type Store } from '@skerry/store'
 
 export interface TestApiServerOptions {
@@ -103,7 +111,8 @@ export async function startTestApiServer(
   const store = stack.use(await openSqliteStore(join(directory, 'store.db'), {}, { clock, log }))
   const encrypted = options.encrypted?.(store)
   const tls = await testCertificates(clock)
-  const usual = await accessOf(options, { clock, random: systemRandom, log })
+  const authorityPem = tls.credentials.ca
+  const usual = await accessOf(options, authorityPem, { clock, random: systemRandom, log })
   const access = options.access ?? usual.access
   const routes = [...(options.routes ?? []), ...usual.routes]
   const server = stack.use(
@@ -185,14 +194,20 @@ export function openAccess(clock: Clock): Access {
 
 async function accessOf(
   { withAccess, dial }: TestApiServerOptions,
+  authorityPem: string,
   deps: DefaultAccessDeps,
 ): Promise<{ access: (objects: Objects) => Access; routes: NonNullable<Serving['routes']> }> {
   if (!withAccess) return { access: () => openAccess(deps.clock), routes: [] }
   const { privateKeyPem: signingKeyPem } = await generateKeyPair()
   const issuer = 'https://kubernetes.default.svc.cluster.local'
   const serviceAccounts = { issuer, signingKeyPem }
+  const nodeTokens: DefaultAccessOptions['nodeTokens'] = {
+    authorityPem,
+    isKeyOf: ({ metadata }, certificatePem) =>
+      metadata.annotations?.[clientKeyAnnotation] === spkiHash(certificatePem),
+  }
   return {
-    access: createDefaultAccess({ serviceAccounts, ...(dial ? { dial } : {}) }, deps),
+    access: createDefaultAccess({ serviceAccounts, nodeTokens, ...(dial ? { dial } : {}) }, deps),
     routes: issuerRoutes(serviceAccounts, `${issuer}/openid/v1/jwks`),
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random } from '@skerry/base'
-import type { Authenticator } from './contract/access.ts'
+import type { Authenticator, Authorizer } from './contract/access.ts'
 import type { ConfiguredAuthorizers } from './access-webhooks/configured-authorizers.ts'
 import { createDefaultPlugins } from './default-plugins.ts'
 import { createSelfSubjectReview, createTokenReview } from './authn/authentication-reviews.ts'
@@ -25,6 +25,11 @@ import { createRuleResolver } from './authz/rule-resolver.ts'
 import { createSelfSubjectRulesReview } from './authz/rules-review.ts'
 import { nodeRules } from './bootstrap-policy/bootstrap-objects.ts'
 import { joinedAccess, type ExtraAccess } from './extra-access.ts'
+import {
+  createNodeTokenAuthenticator,
+  type NodeTokenRules,
+} from './node-tokens/node-token-authenticator.ts'
+import { nodeTokenGuard } from './node-tokens/node-token-guard.ts'
 import type { Route } from './contract/route.ts'
 import type { Objects } from './contract/objects.ts'
 import type { Access } from './request/server-access.ts'
@@ -57,6 +62,8 @@ export interface DefaultAccessOptions {
   readonly webhookIdentity?: WebhookClientDeps['identity']
   /** Admission plugins in addition to those that are on by default. */
   readonly enabledPlugins?: readonly string[]
+  /** Accepts tokens that nodes signed for their pods while they were alone. If omitted, none are accepted. */
+  readonly nodeTokens?: NodeTokenRules
   /** The checks of this server's parts in addition to the usual ones. */
   readonly extra?: readonly ExtraAccess[]
 }
@@ -85,7 +92,6 @@ export function createDefaultAccess(
     const { issuer, signingKeyPem } = options.serviceAccounts
     const audiences = [issuer]
     const extra = joinedAccess(options.extra ?? [])
-    const tokens = tokenAuthenticators(objects, { ...options, more: extra.tokens }, deps)
     const rules = createRuleResolver(objects)
     const builtin = {
       Node: createNodeAuthorizer(objects, nodeRules()),
@@ -94,10 +100,14 @@ export function createDefaultAccess(
     const configured = options.configuredAuthorizers?.authorizerOf(builtin)
     const authorizers = [
       mastersAuthorizer,
+      nodeTokenGuard,
       ...(configured ? [configured] : [builtin.Node, builtin.RBAC]),
       ...extra.authorizers,
     ]
     const authorizer = chainAuthorizers(authorizers)
+    const certificates = extra.certificates(createX509Authenticator(clock))
+    const more = { more: extra.tokens, certificates, authorizer }
+    const tokens = tokenAuthenticators(objects, { ...options, ...more }, deps)
     const impersonation = createImpersonation(authorizer)
     const { dial, webhookIdentity: identity } = options
     const webhooks = createWebhookClient({
@@ -108,7 +118,7 @@ export function createDefaultAccess(
       ...(identity ? { identity } : {}),
     })
     const tokenIssuer = createTokenIssuer({ issuer, signingKeyPem }, clock)
-    const callers = authenticatorFor(tokens, { ...options, certificates: extra.certificates }, deps)
+    const callers = authenticatorFor(tokens, { ...options, certificates }, deps)
     return {
       authenticators: [extra.callers(callers)],
       authorizers,
@@ -142,17 +152,27 @@ export function createDefaultAccess(
   }
 }
 
+interface TokenParts {
+  /** Authenticators of tokens that only this server knows. */
+  readonly more: readonly TokenAuthenticator[]
+  readonly certificates: Authenticator
+  readonly authorizer: Authorizer
+}
+
 function tokenAuthenticators(
   objects: Objects,
-  options: DefaultAccessOptions & { more: readonly TokenAuthenticator[] },
+  options: DefaultAccessOptions & TokenParts,
   { clock, log }: DefaultAccessDeps,
 ): TokenAuthenticator {
-  const { serviceAccounts, more, tokenFile, configuredUsers, tokenWebhook } = options
+  const { serviceAccounts, more, tokenFile, configuredUsers, tokenWebhook, nodeTokens } = options
+  const { issuer } = serviceAccounts
+  const parts = { ...options, objects, issuer, clock }
   return unionTokens([
     ...(tokenFile === undefined ? [] : [createTokenFileAuthenticator(tokenFile)]),
     ...more,
+    ...(nodeTokens ? [createNodeTokenAuthenticator(nodeTokens, parts)] : []),
     createServiceAccountAuthenticator({
-      issuers: [serviceAccounts.issuer],
+      issuers: [issuer],
       keyPems: verificationKeys(serviceAccounts),
       objects,
       clock,
@@ -170,11 +190,11 @@ function verificationKeys({ signingKeyPem, formerKeyPems = [] }: ServiceAccountO
 
 function authenticatorFor(
   tokens: TokenAuthenticator,
-  options: DefaultAccessOptions & Pick<Required<ExtraAccess>, 'certificates'>,
+  options: DefaultAccessOptions & { certificates: Authenticator },
   { clock, log }: DefaultAccessDeps,
 ): Authenticator {
   const { serviceAccounts, requestHeader, configuredUsers, isAnonymousAllowed = true } = options
-  const usual = options.certificates(createX509Authenticator(clock))
+  const usual = options.certificates
   return createAuthenticatorChain({
     certificates: requestHeader ? withFrontProxies(usual, requestHeader, clock) : usual,
     tokens,

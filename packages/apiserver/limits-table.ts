@@ -388,6 +388,14 @@ export const apiServerBounds = Object.freeze({
   checkIssuers: Object.freeze({
     issuersMax: 64,
   }),
+  nodeTokenVerifier: Object.freeze({
+    /** The longest life of a token that a node has signed, whatever the token says. */
+    secondsMax: 3_600,
+  }),
+  nodeTokenAuthenticator: Object.freeze({
+    /** The certificates of nodes whose issuer was checked. */
+    issuedCertificates: Object.freeze({ entriesMax: 1_000, ttlMs: 3_600_000 }),
+  }),
   serviceAccountAuthenticator: Object.freeze({
     /**
      * The seconds by which clocks may differ, and for which a bound object may already be deleted.

@@ -18,10 +18,16 @@ export {
   type Serving,
 } from './api-server.ts'
 export { createApiFront, type ApiFront } from './api-front.ts'
-export { createReadPath, type ObjectCopy, type ReadPath } from './read-path.ts'
+export { createReadPath, type ObjectCopy, type PartCaller, type ReadPath } from './read-path.ts'
 export { passUpgrade } from './subresources/backend/upgrade-tunnel.ts'
 export { bearerTokenOf } from './authn/bearer-token.ts'
 export { createServiceAccountVerifier } from './authn/service-account-authenticator.ts'
+export { createNodeTokenVerifier } from './node-tokens/node-token-verifier.ts'
+export { createSelfSubjectReview, createTokenReview } from './authn/authentication-reviews.ts'
+export { createSelfSubjectAccessReview, createSubjectAccessReview } from './authz/access-reviews.ts'
+export { createLogHandler } from './subresources/backend/pod-log.ts'
+export { createPodStreamHandler } from './subresources/backend/pod-stream.ts'
+export type { ReviewHandler } from './contract/review.ts'
 export type { Access } from './request/server-access.ts'
 export { createMetricsApi } from './metrics-api/metrics-api.ts'
 export { ensureMetricsApiService } from './metrics-api/ensure-metrics-api-service.ts'
@@ -53,6 +59,7 @@ export { readAuditPolicy } from './audit/audit-policy.ts'
 export { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts'
 export type {
   Attributes,
+  AuthenticatedUser,
   Authenticator,
   Authorizer,
   Credentials,
@@ -60,7 +67,7 @@ export type {
 } from './contract/access.ts'
 export type { AdmissionPlugin, AdmissionRequest } from './contract/admission.ts'
 export type { Objects } from './contract/objects.ts'
-export type { UpgradeSocket } from './contract/subresource.ts'
+export type { SubresourceHandler, UpgradeSocket } from './contract/subresource.ts'
 export {
   requestHeaderDefaults,
   type RequestHeaderOptions,

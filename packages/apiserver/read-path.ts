@@ -5,9 +5,14 @@ import { WatchCache, storageKey } from './cache/watch-cache.ts'
 import type { UserInfo } from './contract/access.ts'
 import { isPushed, type ApiAnswer, type ApiRequest } from './contract/exchange.ts'
 import type { RequestInfo } from './contract/request-info.ts'
-import { methodNotAllowed } from './contract/status-answer.ts'
-import type { HandlerDeps } from './handlers/resource-call.ts'
+import type { Objects } from './contract/objects.ts'
+import type { ReviewHandler } from './contract/review.ts'
+import { methodNotAllowed, notFoundPath } from './contract/status-answer.ts'
+import type { SubresourceHandler, UpgradeSocket } from './contract/subresource.ts'
+import type { HandlerDeps, ResourceCall } from './handlers/resource-call.ts'
 import { serveResource } from './handlers/resource-handler.ts'
+import { serveReview } from './handlers/review-call.ts'
+import { serveSubresource, upgradeSubresource } from './handlers/subresource-call.ts'
 import { RequestBodies } from './http/request-bodies.ts'
 import type { UnreadBytes } from './http/unread-bytes.ts'
 import { apiServerLimits, type ApiServerLimits } from './limits-table.ts'
@@ -60,8 +65,34 @@ export interface ObjectCopy {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Lists, watches, tables and selectors without the rest of an API server. */
-export interface ReadPath extends Disposable {
+/** The caller of a request that stores nothing, who may do what it names. */
+export interface PartCaller extends CopyReader {
+  /** Throws Forbidden unless the user may also use this verb. */
+  readonly requireVerb: (verb: string) => Promise<void>
+}
+
+/** A handler of one subresource, and the objects that it looks up. */
+interface PartHandler {
+  readonly handler: SubresourceHandler
+  readonly find: Objects['get']
+}
+
+interface PartPath {
+  /** Answers a create that is never stored, such as a TokenReview. Throws StatusError. */
+  review(request: ApiRequest, caller: PartCaller, handler: ReviewHandler): Promise<ApiAnswer>
+  /** Answers a request for a subresource. Throws StatusError. */
+  part(request: ApiRequest, caller: PartCaller, handler: PartHandler): Promise<ApiAnswer>
+  /** The same for a session, which owns the client's connection. */
+  upgrade(
+    request: ApiRequest,
+    caller: PartCaller,
+    handler: PartHandler,
+    client: UpgradeSocket,
+  ): Promise<void>
+}
+
+/** Lists, watches, tables, selectors and bodies without the rest of an API server. */
+export interface ReadPath extends PartPath, Disposable {
   kindOf(resource: GroupVersionResource): Kind | undefined
   /** Returns the kind in the version that servers store. */
   storedKindOf(resource: GroupResource): Kind | undefined
@@ -100,6 +131,7 @@ export function createReadPath(
     throw new RangeError(`Cannot serve a copy of ${resource.resource}: the kind is not known`)
   }
   return {
+    ...partPath(shared),
     kindOf: (resource) => kinds.find(resource)?.kind,
     storedKindOf: (resource) => kinds.findStored(resource)?.kind,
     keyOf: (resource, objectKey) => storageKey(readerOf(resource).storage, objectKey),
@@ -131,6 +163,43 @@ export function createReadPath(
       yaml[Symbol.dispose]()
       bodies[Symbol.dispose]()
     },
+  }
+}
+
+/** Requests that store nothing need no copy. */
+function partPath(deps: Omit<HandlerDeps, 'store' | 'cache' | 'leases'>): PartPath {
+  const callOf = (request: ApiRequest, { info, ...caller }: PartCaller): ResourceCall => {
+    const reader = deps.kinds.find(info.resource)
+    // Only a proxy has a further path, and only a watch has its verb in the path.
+    const isPlain = info.name !== '' && info.restOfPath === '' && !info.isVerbInPath
+    if (!reader || (info.subresource !== '' && !isPlain)) throw notFoundPath()
+    return { request, info, ...caller, reader, warn: () => undefined }
+  }
+  return {
+    review: (request, caller, handler) => serveReview(handler, callOf(request, caller), deps),
+    part: (request, caller, { handler, find }) =>
+      serveSubresource(handler, callOf(request, caller), { ...deps, objects: onlyReads(find) }),
+    upgrade(request, caller, { handler, find }, client) {
+      const call = callOf(request, caller)
+      return upgradeSubresource(handler, call, client, { ...deps, objects: onlyReads(find) })
+    },
+  }
+}
+
+/** Returns objects that one reads by name; handlers of subresources here need no more. */
+function onlyReads(get: Objects['get']): Objects {
+  const unable = (): never => {
+    throw new TypeError('Cannot use objects of another server: they can only be read by name')
+  }
+  return {
+    get,
+    unreadable: () => undefined,
+    list: unable,
+    version: unable,
+    create: unable,
+    update: unable,
+    apply: unable,
+    delete: unable,
   }
 }
 

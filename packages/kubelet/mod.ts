@@ -33,7 +33,9 @@ export type { LeaseNotes } from './node/node-agent.ts'
 export { runKubelet, type RunningKubelet } from './run/run-kubelet.ts'
 export { createCallerCheck } from './server/caller-check.ts'
 export {
+  createInnerServer,
   startKubeletServer,
+  type InnerServer,
   type KubeletServer,
   type NeighbourAnswers,
   type ServerTls,

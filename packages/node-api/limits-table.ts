@@ -124,6 +124,18 @@ export const nodeApiBounds = Object.freeze({
     tokenUseMs: 300_000,
     tokensMax: 200,
   }),
+  podSessions: Object.freeze({
+    /** Logs and sessions at once. */
+    sessionsMax: 64,
+    sessionsPerUserMax: 16,
+  }),
+  tokenAnswers: Object.freeze({
+    /** The shortest life of a token that may be requested, as at a control plane, and the longest that a node gives. */
+    secondsMin: 600,
+    secondsMax: 3_600,
+    /** The certificates of this node whose tokens are good here. */
+    ownCertificatesMax: 2,
+  }),
   writeAnswers: Object.freeze({
     /** When a client asks again whose write comes while the node reads what the control plane made of the others. */
     catchUpSeconds: 1,
@@ -148,6 +160,11 @@ export const nodeApiBounds = Object.freeze({
     advanceMs: 5_000,
     /** Rights that are asked for in advance, for accounts of pods on the node. */
     inAdvanceMax: 500,
+    /** Rights that are asked for in case the control plane goes away, and the users who were seen here last. */
+    inAbsenceMax: 500,
+    usersMax: 20,
+    /** The interval at which a right that hardly anybody has is asked for again after a refusal. */
+    rareMs: 1_800_000,
     /** Questions at once. */
     checksAtOnce: 4,
   }),

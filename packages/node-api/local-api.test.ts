@@ -314,7 +314,7 @@ test('a copy that an operator named answers a pod that never asked before', asyn
   // The keys of tokens come with the first reader.
   await scene.ask(other, { path: `${maps}/a` })
   await until(async () => (await countOfSite(scene, 'WATCH', 'configmaps')) >= 1)
-  await until(async () => (await countOfSite(scene, 'CREATE', 'subjectaccessreviews')) >= 3)
+  await scene.untilKnown('app', 'get configmaps', 'list configmaps')
   await scene.ask(other, { path: `${maps}/a` })
   await scene.cut()
   assert.equal((await scene.ask(app, { path: maps })).body.items?.length, 1)

@@ -3,11 +3,14 @@ import { createApiFront, createReadPath, type ApiFront, type TlsFiles } from '@s
 import { runAll, type Clock, type Logger, type Random } from '@skerry/base'
 import { createCluster, type CredentialSource, type HttpsTransport } from '@skerry/client'
 import { builtinKinds } from '@skerry/kinds'
-import { Identities, type BoundPod } from './access/identities.ts'
+import { Identities } from './access/identities.ts'
 import { Rights } from './access/rights.ts'
-import { rightsInAdvance, type PodAccount } from './access/rights-in-advance.ts'
+import { rightsInAbsence, rightsInAdvance } from './access/rights-in-advance.ts'
 import { KeptAnswers } from './answers/kept-answers.ts'
-import { NodeAnswers } from './answers/node-answers.ts'
+import { NodeAnswers, type AwayParts } from './answers/node-answers.ts'
+import { PodSessions, type PodSessionsDeps } from './answers/pod-sessions.ts'
+import { ReviewAnswers, type ReviewAnswersDeps } from './answers/review-answers.ts'
+import { TokenAnswers, type TokenAnswersDeps } from './answers/token-answers.ts'
 import { WriteAnswers } from './answers/write-answers.ts'
 import { CopyFile } from './copies/copy-file.ts'
 import { CopySet } from './copies/copy-set.ts'
@@ -15,6 +18,7 @@ import type { KeptScope } from './copies/kept-scope.ts'
 import { Link } from './link/link.ts'
 import { PassOn } from './link/pass-on.ts'
 import { nodeApiBounds, nodeApiServerLimits } from './limits-table.ts'
+import type { LocalNode } from './access/local-node.ts'
 import { LocalWrites } from './writes/local-writes.ts'
 import { OfflinePolicies } from './writes/offline-policies.ts'
 import { Replay } from './writes/replay.ts'
@@ -45,10 +49,7 @@ export interface ControlPlane {
 
 export interface LocalApiDeps {
   readonly controlPlane: ControlPlane
-  /** Returns true if this pod is on the node. */
-  readonly hasPod: (pod: BoundPod) => boolean
-  /** Returns the accounts of the pods on the node. */
-  readonly accounts: () => readonly PodAccount[]
+  readonly node: LocalNode
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -83,10 +84,14 @@ export async function createLocalApi(
   const open = controlPlane.open
   const base = { ...deps, ...options, file, link, cluster, anonymous, journal, open }
   const policies = new OfflinePolicies(base)
-  const inAdvance = () => rightsInAdvance(options.kept, policies.all, deps.accounts())
+  const accounts = deps.node.accounts
+  const inAdvance = () => [
+    ...rightsInAdvance(options.kept, policies.all, accounts()),
+    ...rightsInAbsence(rights.users(), accounts()),
+  ]
   const known = { ...base, policies, inAdvance }
   const identities = new Identities(known)
-  const rights = new Rights(known)
+  const rights: Rights = new Rights(known)
   const tokens = new WriterTokens(known)
   const replaying = Promise.withResolvers<Replay>()
   const front: ApiFront = createApiFront(
@@ -102,7 +107,8 @@ export async function createLocalApi(
       replaying.resolve(replay)
       const writes = new LocalWrites({ ...parts, copies, onWrite: () => replay.wake() })
       const writing = { writes, journal, answers: new WriteAnswers({ ...parts, writes }) }
-      const answers = new NodeAnswers({ ...parts, copies, kept: new KeptAnswers(parts), writing })
+      const away = { kept: new KeptAnswers(parts), writing, parts: awayParts(parts) }
+      const answers = new NodeAnswers({ ...parts, copies, ...away })
       stack.defer(() => answers.settled())
       return answers
     },
@@ -126,5 +132,13 @@ export async function createLocalApi(
         async (one) => (await replaying.promise).run(one),
       ]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function awayParts(deps: PodSessionsDeps & ReviewAnswersDeps & TokenAnswersDeps): AwayParts {
+  return {
+    sessions: new PodSessions(deps),
+    reviews: new ReviewAnswers(deps),
+    tokens: new TokenAnswers(deps),
   }
 }

@@ -34,3 +34,10 @@ export {
 } from './certificate-checks.ts'
 export { type KeyUsage } from './usages.ts'
 export { mayJoinAs, nodeNameGroup } from './token-of-node.ts'
+export {
+  audiencesOf,
+  readNodeToken,
+  signNodeToken,
+  standInToken,
+  type NodeToken,
+} from './node-token.ts'

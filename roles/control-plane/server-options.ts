@@ -8,7 +8,8 @@ import {
   type Serving,
   type TlsFiles,
 } from '@skerry/apiserver'
-import type { ClusterPki } from '@skerry/bootstrap'
+import { clientKeyAnnotation, type ClusterPki } from '@skerry/bootstrap'
+import { spkiHash } from '@skerry/pki'
 import { servedVersion } from '../runtime/version.ts'
 import type { AccessFiles } from './access-files.ts'
 import type { Renewal } from './certificate-upkeep.ts'
@@ -103,7 +104,7 @@ export function tlsOf(pki: ClusterPki, { authorityPem }: FrontProxies): TlsFiles
 }
 
 function usualAccess({
-  base: { dial },
+  base: { dial, pki },
   frontProxies: { requestHeader },
   files: { configuredUsers, tokenFile, webhooks, enabledPlugins },
 }: Omit<ServerParts, 'renewal'>): Omit<DefaultAccessOptions, 'serviceAccounts'> {
@@ -115,7 +116,16 @@ function usualAccess({
     ...(tokenFile === undefined ? {} : { tokenFile }),
     ...(tokenWebhook === undefined ? {} : { tokenWebhook }),
     ...(configuredAuthorizers === undefined ? {} : { configuredAuthorizers }),
-    ...(dial === undefined ? {} : { dial }),
+    ...(dial === undefined ? {} : { dial, nodeTokens: nodeTokensOf(pki) }),
+  }
+}
+
+/** A node that was removed has no object, and one that was made again under its name has another key. */
+function nodeTokensOf({ authority }: ClusterPki): NonNullable<DefaultAccessOptions['nodeTokens']> {
+  return {
+    authorityPem: authority.certificatePem,
+    isKeyOf: ({ metadata }, certificatePem) =>
+      metadata.annotations?.[clientKeyAnnotation] === spkiHash(certificatePem),
   }
 }
 

@@ -1,8 +1,9 @@
 import { networkInterfaces } from 'node:os'
 import { runAll } from '@skerry/base'
 import type { CertificateAndKey, NodeIdentity } from '@skerry/bootstrap'
-import type { RunningKubelet } from '@skerry/kubelet'
-import { createLocalApi } from '@skerry/node-api'
+import { createInnerServer, type InnerServer, type RunningKubelet } from '@skerry/kubelet'
+import { createLocalApi, type LocalNode } from '@skerry/node-api'
+import { signNodeToken } from '@skerry/pki'
 import type { MachineAddress } from '../runtime/machine-address.ts'
 import { obtainServingCertificate, pkiDirectory } from '../runtime/node-identity.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
@@ -13,14 +14,14 @@ import type { NodeLocalApi } from './node.ts'
 
 interface LocalApiDeps extends RoleContext {
   identity: NodeIdentity
-  pods: RunningKubelet['pods']
+  kubelet: RunningKubelet
   address: MachineAddress
 }
 
 /** Serves the API to this node's pods until the signal aborts. */
 export async function serveLocalApi(
   options: NodeLocalApi & { nodeName: string; dataDir: string },
-  { identity, pods, address: machine, ...context }: LocalApiDeps,
+  { identity, kubelet, address: machine, ...context }: LocalApiDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { nodeName, address, port, kept } = options
@@ -39,6 +40,7 @@ export async function serveLocalApi(
     clientCa: authorityPem,
   })
   await untilAddress(address, context, signal)
+  await using inner = createInnerServer({ ...kubelet, ...context }, signal)
   await using api = await createLocalApi(
     {
       nodeName,
@@ -59,12 +61,7 @@ export async function serveLocalApi(
             ? identity.servers.transport({ certificateAuthority: authorityPem, credentials })
             : identity.open(),
       },
-      accounts: () =>
-        pods.list().map(({ metadata: { namespace = '' }, spec }) => ({
-          namespace,
-          name: spec?.serviceAccountName || 'default',
-        })),
-      hasPod: ({ namespace, name, uid }) => pods.find(namespace, name)?.metadata.uid === uid,
+      node: localNode({ nodeName, identity, kubelet, inner }, context),
     },
     signal,
   )
@@ -72,6 +69,38 @@ export async function serveLocalApi(
   using _renewed = serving.onRenewed((pair) => api.setTls(tlsOf(pair)))
   context.log.info('Local API serves', { node: nodeName, address, port: api.port })
   await runAll(signal, [(scope) => api.run(scope), (scope) => serving.run(scope)])
+}
+
+interface NodeParts {
+  readonly nodeName: string
+  readonly identity: NodeIdentity
+  readonly kubelet: RunningKubelet
+  readonly inner: InnerServer
+}
+
+function localNode(
+  { nodeName, identity, kubelet, inner }: NodeParts,
+  { clock }: Pick<RoleContext, 'clock'>,
+): LocalNode {
+  const { pods } = kubelet
+  return {
+    accounts: () =>
+      pods.list().map(({ metadata: { namespace = '' }, spec }) => ({
+        namespace,
+        name: spec?.serviceAccountName || 'default',
+      })),
+    hasPod: ({ namespace, name, uid }) => pods.find(namespace, name)?.metadata.uid === uid,
+    findPod: (namespace, name) => pods.find(namespace, name),
+    connect: () => inner.connect(),
+    tokensOf: (podUid) => kubelet.tokensOf(podUid),
+    signToken: (former, seconds) =>
+      signNodeToken(
+        former,
+        { nodeName, ...identity.client.current },
+        { nowMs: clock.now(), seconds },
+      ),
+    certificatePem: () => identity.client.current.certificatePem,
+  }
 }
 
 const { addressLookMs } = nodeBounds.localApi

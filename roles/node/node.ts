@@ -21,6 +21,7 @@ import {
   type SupervisedContainerd,
 } from '@skerry/kubelet'
 import type { KeptScope } from '@skerry/node-api'
+import { standInToken } from '@skerry/pki'
 import {
   NetworkHealth,
   createNetworkPolicies,
@@ -151,12 +152,13 @@ export async function runNode(
           cluster,
           runtime,
           isolation: policies,
-          networkProblems: () => health.problems(),
           notes: {
+            networkProblems: () => health.problems(),
             annotations: () => certificateAnnotations(identity.client, parts.held.serving),
             lease: neighbours?.leaseNotes ?? noLeaseNotes,
             clockFault: () => time.fault(),
           },
+          standIn: standInFor(options, identity, context),
           onReady: (ready) => {
             running = ready
             kubelet.resolve(ready)
@@ -179,6 +181,15 @@ function onMove(identity: NodeIdentity, running: () => RunningKubelet | undefine
     identity.servers.reconnect()
     running()?.readdress()
   }
+}
+
+/** Signs tokens of pods in the place of those that end while the control plane is away. */
+function standInFor(
+  { nodeName }: Pick<NodeOptions, 'nodeName'>,
+  { client }: NodeIdentity,
+  { clock }: Pick<RoleContext, 'clock'>,
+): NonNullable<Parameters<typeof runKubelet>[1]['standIn']> {
+  return (token) => standInToken(token, { nodeName, ...client.current }, clock.now())
 }
 
 interface NodeParts {
@@ -308,7 +319,7 @@ async function serveKubelet(
 
 /** Loaded only where it is wanted: it brings the kinds of the whole API. */
 async function localApi(
-  { pods }: RunningKubelet,
+  kubelet: RunningKubelet,
   { options, identity, address, context }: NodeParts & { context: RoleContext },
   signal: AbortSignal,
 ): Promise<void> {
@@ -316,7 +327,7 @@ async function localApi(
   const { serveLocalApi } = await import('./local-api.ts')
   const { nodeName, dataDir } = options
   const api = { ...options.network.localApi, nodeName, dataDir }
-  await serveLocalApi(api, { ...context, identity, pods, address }, signal)
+  await serveLocalApi(api, { ...context, identity, kubelet, address }, signal)
 }
 
 async function serviceNetwork(

@@ -1,11 +1,13 @@
 import {
   podReferences,
+  type BoundObjectReference,
   type CSIDriver,
   type PersistentVolume,
   type PersistentVolumeClaim,
   type Pod,
   type TokenRequest,
 } from '@skerry/api'
+import type { UserInfo } from '../contract/access.ts'
 import type { Objects } from '../contract/objects.ts'
 import { notFound } from '../contract/status-answers.ts'
 import { getTyped, typed } from '../contract/typed-objects.ts'
@@ -14,16 +16,38 @@ import type { NodeWrite } from './node-write.ts'
 
 /** Lets a node request tokens of pods that run on it, for audiences that those pods need. */
 export async function checkNodeToken(write: NodeWrite): Promise<string | undefined> {
-  const { request, nodeName, objects } = write
-  const { operation, subresource, namespace, object } = request
+  const { request, nodeName } = write
+  const { operation, subresource, namespace, name: account, object, user } = request
   if (operation !== 'CREATE' || subresource !== 'token' || !object) return undefined
-  const reference = typed<TokenRequest>(object).spec?.boundObjectRef
+  const { spec } = typed<TokenRequest>(object)
+  const reference = spec?.boundObjectRef
+  // Omitted lists are null here.
+  const audiences = spec?.audiences ?? []
+  return tokenProblem({ user, nodeName, namespace, account, reference, audiences }, write)
+}
+
+/** A token that a node wants, or has signed. */
+export interface NodeTokenQuestion {
+  readonly user: UserInfo
+  readonly nodeName: string
+  readonly namespace: string
+  readonly account: string
+  readonly reference: BoundObjectReference | null | undefined
+  readonly audiences: readonly string[]
+}
+
+/** Returns why the node may not have this token, or undefined if it may. */
+export async function tokenProblem(
+  asked: NodeTokenQuestion,
+  deps: Pick<NodeWrite, 'objects' | 'authorizer'>,
+): Promise<string | undefined> {
+  const { nodeName, namespace, reference, audiences } = asked
   const name = reference?.name ?? ''
   if (reference?.apiVersion !== 'v1' || reference.kind !== 'Pod' || name === '') {
     return 'node requested token not bound to a pod'
   }
   if (!reference.uid) return 'node requested token with a pod binding without a uid'
-  const pod = getTyped<Pod>(objects, wellKnown.pods, { namespace, name })
+  const pod = getTyped<Pod>(deps.objects, wellKnown.pods, { namespace, name })
   if (!pod) throw notFound({ group: '', resource: 'pod' }, name)
   if (pod.metadata.uid !== reference.uid) {
     return `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`
@@ -31,13 +55,13 @@ export async function checkNodeToken(write: NodeWrite): Promise<string | undefin
   if (pod.spec?.nodeName !== nodeName) {
     return 'node requested token bound to a pod scheduled on a different node'
   }
-  return checkAudience(write, pod, typed<TokenRequest>(object).spec?.audiences ?? [])
+  return checkAudience(asked, deps, { pod, audiences })
 }
 
 async function checkAudience(
-  { request, nodeName, objects, authorizer }: NodeWrite,
-  pod: Pod,
-  [audience = '', ...more]: readonly string[],
+  { user, nodeName, namespace, account }: NodeTokenQuestion,
+  { objects, authorizer }: Pick<NodeWrite, 'objects' | 'authorizer'>,
+  { pod, audiences: [audience = '', ...more] }: { pod: Pod; audiences: readonly string[] },
 ): Promise<string | undefined> {
   if (more.length > 0) return 'node may only request 0 or 1 audiences'
   if (projectedAudiences(pod).includes(audience)) return undefined
@@ -45,12 +69,12 @@ async function checkAudience(
     return undefined
   }
   const { verdict } = await authorizer.authorize({
-    user: request.user,
+    user,
     verb: 'request-serviceaccounts-token-audience',
     isResourceRequest: true,
     resource: { group: '', version: 'v1', resource: audience },
-    namespace: request.namespace,
-    name: request.name,
+    namespace,
+    name: account,
     path: '',
   })
   if (verdict === 'allow') return undefined

@@ -82,7 +82,7 @@ export function createServiceAccountVerifier(
       }
       checkDates(claims, options.clock.now())
       await options.checkBound(claims, token)
-      return { user: toUser(claims), audiences: shared } satisfies AuthenticatedUser
+      return { user: userOfClaims(claims), audiences: shared } satisfies AuthenticatedUser
     },
   }
 }
@@ -125,7 +125,8 @@ async function verifySignature(
   throw new TokenError('invalid signature, no keys found')
 }
 
-function checkDates(claims: ServiceAccountClaims, nowMs: number): void {
+/** Throws TokenError outside the dates of the token. */
+export function checkDates(claims: ServiceAccountClaims, nowMs: number): void {
   const nowSeconds = nowMs / 1000
   if (nowSeconds - leewaySeconds > claims.expiresAt) {
     throw new TokenError('service account token has expired')
@@ -135,7 +136,8 @@ function checkDates(claims: ServiceAccountClaims, nowMs: number): void {
   }
 }
 
-function checkBindings(claims: ServiceAccountClaims, objects: Objects, nowMs: number): void {
+/** Throws TokenError if the account is gone, or an object that the token is bound to. */
+export function checkBindings(claims: ServiceAccountClaims, objects: Objects, nowMs: number): void {
   const { namespace, serviceAccount, pod, secret, node } = claims
   const check = (resource: GroupResource, reference: BoundReference, inNamespace: string): void => {
     const found = objects.get(resource, inNamespace, reference.name)
@@ -168,7 +170,7 @@ async function checkSecret(
   if (secret) await useLegacyToken({ token, account: serviceAccount.name, secret }, options)
 }
 
-function toUser(claims: ServiceAccountClaims): UserInfo {
+export function userOfClaims(claims: ServiceAccountClaims): UserInfo {
   const { namespace, serviceAccount, pod, node, id } = claims
   const extra: Record<string, string[]> = {}
   if (id !== undefined) extra[extraKeys.credentialId] = [`JTI=${id}`]

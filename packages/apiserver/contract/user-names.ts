@@ -58,4 +58,6 @@ export const extraKeys = Object.freeze({
   podUid: 'authentication.kubernetes.io/pod-uid',
   nodeName: 'authentication.kubernetes.io/node-name',
   nodeUid: 'authentication.kubernetes.io/node-uid',
+  /** The node that has signed the user's token while its control plane was away. */
+  signedByNode: 'authentication.skerry.io/signed-by-node',
 })

@@ -13,7 +13,7 @@ import { decodeProtobuf, protobufType } from '../protobuf/decode-object.ts'
 import { decodeKindObject } from '../registry/decode.ts'
 import { apiVersionOf, type KindReader } from '../registry/kind-reader.ts'
 import type { ApiServerLimits } from '../limits-table.ts'
-import type { RegistryDeps, RequestScope } from '../registry/request-scope.ts'
+import type { RegistryDeps, RequestDeps, RequestScope } from '../registry/request-scope.ts'
 import { viewOf, type View } from './represent.ts'
 import { writeOptionsObject, type WriteOptions } from './request-options.ts'
 import type { WatchCount } from './watch-handler.ts'
@@ -62,7 +62,7 @@ export function scopeOf(call: ResourceCall, options?: WriteOptions): RequestScop
   }
 }
 
-export function viewFor(call: ResourceCall, deps: RegistryDeps): View {
+export function viewFor(call: ResourceCall, deps: RequestDeps): View {
   const { info, request, reader } = call
   const { headers } = request
   const isPretty = wantsPretty(info.query, headers['user-agent'])
@@ -84,7 +84,7 @@ function offerOf({ info, reader }: ResourceCall): Offer {
 export async function decodeBodyOf(
   call: ResourceCall,
   options: WriteOptions,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Promise<AnyObject> {
   const { reader, warn } = call
   const { kind } = reader
@@ -146,7 +146,7 @@ function isOf(kind: Kind, apiVersion: string, name: string): boolean {
 export async function readObjectBody(
   { request }: Pick<ResourceCall, 'request'>,
   schemaName: string,
-  deps: RegistryDeps,
+  deps: RequestDeps,
   bytesMax = deps.limits.bodyBytesMax,
 ): Promise<{ bytes: Uint8Array; contentType: string }> {
   const bytes = await readBody(request.body, bytesMax, request.held)

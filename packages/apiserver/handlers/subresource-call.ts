@@ -6,6 +6,7 @@ import type { RequestInfo } from '../contract/request-info.ts'
 import { admit, admitValid, type AdmissionInput } from '../registry/admission-chain.ts'
 import { trackBody } from '../registry/managed-fields.ts'
 import { decodeKindObject } from '../registry/decode.ts'
+import type { RequestDeps } from '../registry/request-scope.ts'
 import type {
   SubresourceHandler,
   SubresourceRequest,
@@ -20,7 +21,6 @@ import {
   registeredIn,
   scopeOf,
   viewFor,
-  type HandlerDeps,
   type ResourceCall,
 } from './resource-call.ts'
 
@@ -28,7 +28,7 @@ import {
 export async function serveSubresource(
   handler: SubresourceHandler,
   call: ResourceCall,
-  deps: HandlerDeps & { objects: Objects },
+  deps: RequestDeps & { objects: Objects },
 ): Promise<ApiAnswer> {
   const answer = await handler.serve(await subresourceRequest(call, deps))
   if (answer.type === 'stream') {
@@ -41,7 +41,7 @@ export async function upgradeSubresource(
   handler: SubresourceHandler,
   call: ResourceCall,
   client: UpgradeSocket,
-  deps: HandlerDeps & { objects: Objects },
+  deps: RequestDeps & { objects: Objects },
 ): Promise<void> {
   if (!handler.upgrade) throw methodNotAllowed()
   await handler.upgrade(await subresourceRequest(call, deps), client)
@@ -59,7 +59,7 @@ const proxyMethods: ReadonlySet<string> = new Set([
 
 async function subresourceRequest(
   call: ResourceCall,
-  deps: HandlerDeps & { objects: Objects },
+  deps: RequestDeps & { objects: Objects },
 ): Promise<SubresourceRequest> {
   const { info, request, reader, user, requireVerb, signal } = call
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)
@@ -114,7 +114,7 @@ function connectInput(kind: GroupVersionKind, { query, restOfPath }: RequestInfo
 }
 
 /** Only creates of a kind that the server knows (Binding, Eviction, TokenRequest) have an object. */
-async function bodyObject(call: ResourceCall, deps: HandlerDeps): Promise<AnyObject | undefined> {
+async function bodyObject(call: ResourceCall, deps: RequestDeps): Promise<AnyObject | undefined> {
   const { info, reader, warn } = call
   if (info.verb !== 'create') return undefined
   const record = reader.kind.subresources.find(({ name }) => name === info.subresource)

@@ -1,7 +1,7 @@
 import type { AnyObject, StatusCause } from '@skerry/api'
 import type { AdmissionRequest, Operation, Reinvocation } from '../contract/admission.ts'
 import { keepValidManagedFields } from './managed-fields.ts'
-import type { RegistryDeps, RequestScope } from './request-scope.ts'
+import type { RequestDeps, RequestScope } from './request-scope.ts'
 import { objectKindOf, requestVersions } from './request-versions.ts'
 
 export interface AdmissionInput {
@@ -17,7 +17,7 @@ export interface AdmissionInput {
 export async function admit(
   input: AdmissionInput,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Promise<void> {
   const first = newRound()
   const { object } = input
@@ -40,7 +40,7 @@ function newRound(): Reinvocation {
 async function runAdmit(
   request: AdmissionRequest,
   { pace }: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Promise<void> {
   for (const plugin of deps.admission) {
     if (!plugin.admit || !plugin.handles(request)) continue
@@ -54,7 +54,7 @@ export async function allCauses(
   own: readonly StatusCause[],
   input: AdmissionInput,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Promise<StatusCause[]> {
   const checking = deps.admission.filter(({ check }) => check !== undefined)
   if (checking.length === 0) return [...own]
@@ -72,7 +72,7 @@ export async function allCauses(
 export async function admitValid(
   input: AdmissionInput,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Promise<void> {
   const request = requestOf(input, newRound(), scope, deps)
   for (const plugin of deps.admission) {
@@ -86,7 +86,7 @@ function requestOf(
   input: AdmissionInput,
   reinvocation: Reinvocation,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): AdmissionRequest {
   const { kind } = scope.reader
   return {

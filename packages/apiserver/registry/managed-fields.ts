@@ -11,17 +11,17 @@ import type { AnyObject, Kind, ManagedFieldsEntry } from '@skerry/api'
 import { converted } from './conversion-table.ts'
 import { apiVersionOf } from './kind-reader.ts'
 import { keepsMetadata } from './part-table.ts'
-import type { RegistryDeps, RequestScope } from './request-scope.ts'
+import type { RequestDeps, RequestScope } from './request-scope.ts'
 
 /** Tracks fields before admission of a create. */
-export function trackCreate(object: AnyObject, scope: RequestScope, deps: RegistryDeps): void {
+export function trackCreate(object: AnyObject, scope: RequestScope, deps: RequestDeps): void {
   runSteps(createSteps(object, scope, deps))
 }
 
 export function* createSteps(
   object: AnyObject,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Steps<void> {
   const update = tracked(scope, deps)
   scope.reader.kind.strategy.setTimes?.(object, update.nowMs)
@@ -33,7 +33,7 @@ export function trackBody(
   object: AnyObject,
   schemaName: string,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): void {
   const { apiVersion } = object
   const status = [['status']]
@@ -46,7 +46,7 @@ export function trackChange(
   next: AnyObject,
   live: AnyObject,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): void {
   runSteps(changeSteps(next, live, scope, deps))
 }
@@ -55,7 +55,7 @@ export function* changeSteps(
   next: AnyObject,
   live: AnyObject,
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Steps<void> {
   const update = tracked(scope, deps)
   scope.reader.kind.strategy.setTimes?.(next, update.nowMs)
@@ -71,7 +71,7 @@ export function* changeSteps(
 export function applied(
   request: { live: AnyObject | undefined; applied: AnyObject; isForced: boolean },
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): AnyObject {
   return runSteps(appliedSteps(request, scope, deps))
 }
@@ -79,7 +79,7 @@ export function applied(
 export function* appliedSteps(
   request: { live: AnyObject | undefined; applied: AnyObject; isForced: boolean },
   scope: RequestScope,
-  deps: RegistryDeps,
+  deps: RequestDeps,
 ): Steps<AnyObject> {
   const { live, ...rest } = request
   const { kind } = scope.reader.kind
@@ -112,7 +112,7 @@ function wrongEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, a
   return `invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${at}`
 }
 
-function tracked(scope: RequestScope, deps: RegistryDeps) {
+function tracked(scope: RequestScope, deps: RequestDeps) {
   const { kind, apiVersion } = scope.reader
   return {
     schemas: kind.schemas,
@@ -127,7 +127,7 @@ function tracked(scope: RequestScope, deps: RegistryDeps) {
 }
 
 /** Finds the other versions of a built-in kind. A kind of another group has no fields in common with it. */
-function versionsOf(kind: Kind, { kinds }: RegistryDeps): FindVersion {
+function versionsOf(kind: Kind, { kinds }: RequestDeps): FindVersion {
   return (apiVersion) => {
     const other = kinds
       .all()

@@ -32,6 +32,9 @@ export interface RegistryDeps {
   readonly isStale?: ((key: string) => Promise<boolean>) | undefined
 }
 
+/** The part of them that serves requests which store nothing. */
+export type RequestDeps = Omit<RegistryDeps, 'store' | 'cache' | 'leases'>
+
 /** One request as the registry sees it: authorized, with a known kind and valid options. */
 export interface RequestScope {
   readonly reader: KindReader

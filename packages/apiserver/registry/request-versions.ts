@@ -3,7 +3,7 @@ import type { RequestVersions, ServedResource } from '../contract/admission.ts'
 import { conversions } from './conversion-table.ts'
 import { typedObject } from './decode.ts'
 import { apiVersionOf, type KindReader } from './kind-reader.ts'
-import type { RegistryDeps, RequestScope } from './request-scope.ts'
+import type { RequestDeps, RequestScope } from './request-scope.ts'
 
 /** Returns the kind of a request's body. */
 export function objectKindOf(kind: Kind, subresource: string): GroupVersionKind {
@@ -12,7 +12,7 @@ export function objectKindOf(kind: Kind, subresource: string): GroupVersionKind 
 }
 
 /** Finds and converts one request's objects in the other served versions. */
-export function requestVersions(scope: RequestScope, deps: RegistryDeps): RequestVersions {
+export function requestVersions(scope: RequestScope, deps: RequestDeps): RequestVersions {
   const { reader, subresource } = scope
   const { kind } = reader
   const siblings = (): KindReader[] => deps.kinds.sharing(reader.storage)

@@ -7,28 +7,19 @@ import { componentStatuses, type ComponentFaults } from '../handlers/component-s
 import { createOpenApiHandler } from '../handlers/open-api-handler.ts'
 import { openWatchSocket } from '../handlers/open-watch-socket.ts'
 import { servePath, unknownResource, type PathDeps } from '../handlers/path-handler.ts'
-import {
-  decodeBodyOf,
-  scopeOf,
-  type HandlerDeps,
-  type ResourceCall,
-} from '../handlers/resource-call.ts'
+import type { HandlerDeps, ResourceCall } from '../handlers/resource-call.ts'
 import { serveResource } from '../handlers/resource-handler.ts'
+import { serveReview } from '../handlers/review-call.ts'
 import { serveSubresource, upgradeSubresource } from '../handlers/subresource-call.ts'
 import { isPatchType } from '../handlers/patch-handler.ts'
-import { parseWriteOptions } from '../handlers/request-options.ts'
-import { valueAnswer } from '../handlers/represent.ts'
 import { textAnswer, type ApiAnswer } from '../contract/exchange.ts'
-import { isAcceptRouted, negotiate, reviewOffer, wantsPretty } from '../http/negotiate.ts'
+import { isAcceptRouted } from '../http/negotiate.ts'
 import type { RequestInfo } from '../contract/request-info.ts'
 import { methodNotAllowed, notFoundPath } from '../contract/status-answer.ts'
-import { admit, admitValid } from '../registry/admission-chain.ts'
-import { trackCreate } from '../registry/managed-fields.ts'
 import type { Objects } from '../contract/objects.ts'
 import type { AuthorizedRequest } from '../contract/authorized-request.ts'
 import type { Route } from '../contract/route.ts'
 import type { RequestAttributes } from '../contract/request-attributes.ts'
-import type { ReviewHandler } from '../contract/review.ts'
 import type { UpgradeClient } from '../contract/subresource.ts'
 
 export interface DispatchDeps {
@@ -138,7 +129,7 @@ async function serveKind(admitted: AuthorizedRequest, deps: DispatchDeps): Promi
   const call: ResourceCall = { ...admitted, reader }
   const { resource, group } = info.resource
   const review = access.reviews?.[group === '' ? resource : `${resource}.${group}`]
-  if (review) return reviewAnswer(review, call, registry)
+  if (review) return serveReview(review, call, registry)
   const isRead = subresource === '' && (info.verb === 'get' || info.verb === 'list')
   if (group === '' && resource === 'componentstatuses' && isRead) {
     return componentStatuses(call, registry, deps.componentFaults ?? {})
@@ -178,27 +169,4 @@ function isRouted({ info, request }: AuthorizedRequest, { verbs, isCustom }: Kin
   if (info.verb === 'create') return info.name === '' || info.subresource !== ''
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) return false
   return info.verb !== 'patch' || isPatchType(request.headers['content-type'])
-}
-
-async function reviewAnswer(
-  review: ReviewHandler,
-  call: ResourceCall,
-  deps: HandlerDeps,
-): Promise<ApiAnswer> {
-  const { info, user, signal } = call
-  const { headers } = call.request
-  if (info.verb !== 'create' || info.name !== '') throw methodNotAllowed()
-  const options = parseWriteOptions(info, headers['user-agent'])
-  const object = await decodeBodyOf(call, options, deps)
-  const scope = scopeOf(call, options)
-  trackCreate(object, scope, deps)
-  const { namespace, isDryRun } = scope
-  const name = object.metadata.name ?? ''
-  const input = { operation: 'CREATE', object, oldObject: undefined, name } as const
-  await admit(input, scope, deps)
-  const admitted = () => admitValid(input, scope, deps)
-  const request = { object, namespace, user, isDryRun, admitValid: admitted, signal }
-  const answer = await review.review(request)
-  const isPretty = wantsPretty(info.query, headers['user-agent'])
-  return valueAnswer(201, answer, negotiate(headers['accept'], isPretty, reviewOffer))
 }

@@ -33,6 +33,7 @@ import { StaticPods } from '../static-pods/static-pods.ts'
 import { StatusReporter } from '../status/status-reporter.ts'
 import { NodeStore } from '../store/node-store.ts'
 import { storeDirectory } from '../store/stored-node.ts'
+import type { StandIn } from '../store/token-source.ts'
 import { kubeletBounds } from '../limits-table.ts'
 
 export interface KubeletDeps {
@@ -46,10 +47,10 @@ export interface KubeletDeps {
   isolation?: PodIsolation
   /** The pods' network. Default: the node keeps the bridge that its config names. */
   podNetwork?: PodNetwork
-  /** Returns further problems of the node's network, for its Ready condition. Default: none. */
-  networkProblems?: () => readonly string[]
   /** Further content of the node's own objects. Default: none. */
   notes?: NodeNotes
+  /** Signs tokens of pods while the API is away. If omitted, pods keep those that have ended. */
+  standIn?: StandIn
   /** The machine of the agent. If omitted, its facts are read. */
   machine?: Machine
   /** Called once pods can be looked up: for servers of logs, exec and statistics. */
@@ -57,6 +58,8 @@ export interface KubeletDeps {
 }
 
 export interface NodeNotes {
+  /** Returns further problems of the node's network, for its Ready condition. Default: none. */
+  readonly networkProblems?: () => readonly string[]
   /** Returns further annotations of the node object, which may change. Default: none. */
   readonly annotations?: () => Readonly<Record<string, string>>
   /** Returns the clock's error in words for people, or undefined if it is right. If omitted, it is not reported. */
@@ -69,6 +72,8 @@ export interface RunningKubelet {
   readonly config: ResolvedConfig
   readonly pods: PodDirectory
   readonly runtime: ContainerRuntime
+  /** Returns the tokens that the API gave this pod. */
+  tokensOf(podUid: string): readonly string[]
   /** Call this when the machine has another address: node and pods report it at once. */
   readdress(): void
 }
@@ -112,7 +117,7 @@ export async function runKubelet(
   const agent = new NodeAgent(resolved, machine, {
     ...deps,
     pressure: () => pressure.pressure(),
-    networkProblems: () => [...podNetwork.problems(), ...(deps.networkProblems?.() ?? [])],
+    networkProblems: () => [...podNetwork.problems(), ...(deps.notes?.networkProblems?.() ?? [])],
     reports: nodeReports(deps, { csi, devices }),
     leaseNotes: deps.notes?.lease,
     ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
@@ -127,7 +132,8 @@ export async function runKubelet(
     agent.refresh()
     pods.wakeAll()
   }
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, readdress })
+  const tokensOf = (podUid: string): readonly string[] => store.tokensOf(podUid)
+  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, tokensOf, readdress })
   try {
     await runAll(signal, [
       () => store.run(),

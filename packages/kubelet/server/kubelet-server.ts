@@ -1,7 +1,13 @@
 import { constants } from 'node:crypto'
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server as PlainServer,
+  type ServerResponse,
+} from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { duplexPair, type Duplex } from 'node:stream'
 import { TLSSocket, type SecureContextOptions } from 'node:tls'
 import { pipeline } from 'node:stream/promises'
 import {
@@ -19,7 +25,7 @@ import { StatusError, type Pod } from '@skerry/api'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
 import { readLog } from '../logs/read-log.ts'
 import type { PodDirectory } from '../pods/pod-set.ts'
-import type { CallerCheck } from './caller-check.ts'
+import type { CallerCheck, CallerRequest } from './caller-check.ts'
 import { findContainerStatus, logPathOf, parseLogOptions } from './log-request.ts'
 import { statsAnswer, type StatsSource } from './serve-stats.ts'
 import { joinSession, refuse } from './stream-session.ts'
@@ -79,22 +85,15 @@ export async function startKubeletServer(
     minVersion: 'TLSv1.2',
   })
   server.keepAliveTimeout = idleMs
-  const scope = { deps, signal }
-  server.on(
-    'request',
-    lastCatch((request, response) => answer(request, response, scope), deps.log),
-  )
-  server.on(
-    'upgrade',
-    lastCatchOf(
-      (_request: IncomingMessage, socket: TLSSocket, _head: Buffer) => socket,
-      (request, socket, head) => {
-        socket.on('error', () => socket.destroy())
-        return upgrade({ request, socket, head }, scope)
-      },
-      deps.log,
-    ),
-  )
+  listenFor(server, {
+    deps,
+    signal,
+    async requireAllowed(request, asked) {
+      const { socket } = request
+      if (!(socket instanceof TLSSocket)) throw new StatusError('Unauthorized', 'Unauthorized')
+      await deps.callers.requireAllowed(socket, asked, signal)
+    },
+  })
   const port = await listen(server, options)
   return {
     port,
@@ -104,6 +103,63 @@ export async function startKubeletServer(
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+/** The same server for this process alone. */
+export interface InnerServer extends AsyncDisposable {
+  /** Opens a connection to it. Both sides end together. */
+  connect(): Duplex
+}
+
+/**
+ * Serves logs and sessions to a part of this process that has asked by itself what its own caller may do: whatever comes
+ * over such a connection is answered. Nobody else can open one, because it has no address.
+ */
+export function createInnerServer(
+  deps: Omit<KubeletServerDeps, 'callers' | 'neighbours' | 'stats'>,
+  signal: AbortSignal,
+): InnerServer {
+  const server = createPlainServer()
+  listenFor(server, { deps, signal, requireAllowed: () => Promise.resolve() })
+  const open = new Set<Duplex>()
+  return {
+    connect() {
+      const [near, far] = duplexPair()
+      open.add(far)
+      // A listener that does nothing keeps the error of a broken session from ending the process.
+      near.on('error', () => undefined).once('close', () => far.destroy())
+      far
+        .on('error', () => undefined)
+        .once('close', () => {
+          open.delete(far)
+          near.destroy()
+        })
+      server.emit('connection', far)
+      return near
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of open) each.destroy()
+    },
+  }
+}
+
+function listenFor(server: PlainServer, scope: Scope): void {
+  const { log } = scope.deps
+  server.on(
+    'request',
+    lastCatch((request, response) => answer(request, response, scope), log),
+  )
+  server.on(
+    'upgrade',
+    lastCatchOf(
+      (_request: IncomingMessage, socket: Duplex, _head: Buffer) => socket,
+      (request, socket, head) => {
+        socket.on('error', () => socket.destroy())
+        return upgrade({ request, socket, head }, scope)
+      },
+      log,
+    ),
+  )
 }
 
 /** A resumed session keeps what was once found of the client's certificate, also where that was for a wrong clock. */
@@ -133,8 +189,10 @@ function listen(server: Server, { address, port }: KubeletServerOptions): Promis
 }
 
 interface Scope {
-  deps: KubeletServerDeps
+  deps: Omit<KubeletServerDeps, 'callers'>
   signal: AbortSignal
+  /** Throws StatusError Unauthorized or Forbidden for a caller that may not do this. */
+  requireAllowed: (request: IncomingMessage, asked: CallerRequest) => Promise<void>
 }
 
 async function answer(
@@ -145,7 +203,7 @@ async function answer(
   try {
     const url = urlOf(request)
     if (answerNeighbour({ request, url, response }, scope)) return
-    await check(request, url, scope)
+    await scope.requireAllowed(request, { method: request.method ?? 'GET', path: url.pathname })
     const [, first = '', ...rest] = url.pathname.split('/').map(decodeURIComponent)
     const route = routes[first]
     if (route === undefined)
@@ -189,12 +247,6 @@ function answerError(error: unknown, response: ServerResponse, log: Logger): voi
   }
   log.error('Request failed', { error: asError(error) })
   response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error))
-}
-
-async function check(request: IncomingMessage, url: URL, { deps, signal }: Scope): Promise<void> {
-  if (!(request.socket instanceof TLSSocket)) throw new StatusError('Unauthorized', 'Unauthorized')
-  const asked = { method: request.method ?? 'GET', path: url.pathname }
-  await deps.callers.requireAllowed(request.socket, asked, signal)
 }
 
 interface Exchange {
@@ -271,16 +323,16 @@ function findPod(pods: PodDirectory, [namespace = '', name = '']: readonly strin
 
 interface Upgrade {
   request: IncomingMessage
-  socket: TLSSocket
+  socket: Duplex
   head: Buffer
 }
 
-async function upgrade(client: Upgrade, { deps, signal }: Scope): Promise<void> {
+async function upgrade(client: Upgrade, { deps, signal, requireAllowed }: Scope): Promise<void> {
   try {
     const url = urlOf(client.request)
     const { method = 'GET' } = client.request
     const asked = { method, path: url.pathname, isSession: true }
-    await deps.callers.requireAllowed(client.socket, asked, signal)
+    await requireAllowed(client.request, asked)
     const session = { url: await sessionUrl(url, deps, signal), streams: streamsOf(url) }
     await joinSession(client, session, deps)
   } catch (error) {
@@ -307,7 +359,7 @@ function streamsOf({ searchParams: query }: URL) {
 
 async function sessionUrl(
   url: URL,
-  { pods, runtime }: KubeletServerDeps,
+  { pods, runtime }: Pick<KubeletServerDeps, 'pods' | 'runtime'>,
   signal: AbortSignal,
 ): Promise<string> {
   const [, kind = '', ...rest] = url.pathname.split('/').map(decodeURIComponent)

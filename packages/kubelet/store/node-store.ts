@@ -24,7 +24,7 @@ import {
   type ReferenceKind,
 } from './objects-to-read.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
-import { TokenSource } from './token-source.ts'
+import { TokenSource, type StandIn } from './token-source.ts'
 import { nodeStoreDefaults } from '../limits-table.ts'
 
 const impatience = Object.freeze({
@@ -37,6 +37,7 @@ export interface NodeStoreDeps {
   clock: Clock
   random: Random
   log: Logger
+  standIn?: StandIn | undefined
 }
 
 export type PodChange = { type: 'set' | 'deleted'; pod: Pod }
@@ -208,6 +209,11 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
 
   token(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {
     return this.#tokens.token(request, signal)
+  }
+
+  /** Returns the tokens that the API gave this pod. */
+  tokensOf(podUid: string): string[] {
+    return this.#tokens.given(podUid)
   }
 
   async whenKnown(pod: Pod, signal: AbortSignal): Promise<void> {

@@ -14,15 +14,32 @@ interface StoredToken extends KubeObject {
 const resource = 'tokens'
 const { retryMs, requestTimeoutMs } = kubeletBounds.tokenSource
 
+export interface TokenSourceDeps {
+  cluster: ClusterClient
+  clock: Clock
+  log: Logger
+  disk: ObjectDisk
+  standIn?: StandIn | undefined
+}
+
 /**
- * Returns tokens bound to pods, requested once and renewed before they expire. Without the API an old token
- * stays in use, even an expired one: a pod that does not use the API can start anyway.
+ * Returns a token that this node has signed in the place of one that has ended or ends soon. Returns undefined if that
+ * one is still good, or if no node may replace it.
+ */
+export type StandIn = (token: string) => ServiceAccountToken | undefined
+
+/**
+ * Returns tokens bound to pods, requested once and renewed before they expire. Without the API the node signs tokens in
+ * the place of those that end. If it cannot, an old token stays in use: a pod that does not use the API can start anyway.
  */
 export class TokenSource {
-  readonly #deps: { cluster: ClusterClient; clock: Clock; log: Logger; disk: ObjectDisk }
+  readonly #deps: TokenSourceDeps
+  /** The API's own tokens. */
   readonly #tokens = new Map<string, ServiceAccountToken>()
+  /** The node's tokens in their place. */
+  readonly #standIns = new Map<string, ServiceAccountToken>()
 
-  constructor(deps: { cluster: ClusterClient; clock: Clock; log: Logger; disk: ObjectDisk }) {
+  constructor(deps: TokenSourceDeps) {
     this.#deps = deps
   }
 
@@ -45,6 +62,7 @@ export class TokenSource {
         this.#request(request, scope),
       )
       this.#tokens.set(key, token)
+      this.#standIns.delete(key)
       const metadata = { name: key }
       const stored: StoredToken = { apiVersion: 'v1', kind: 'Token', metadata, token }
       this.#deps.disk.put({ resource, key }, stored)
@@ -59,9 +77,16 @@ export class TokenSource {
         throw new VolumeError(message, { cause: error })
       }
       this.#deps.log.debug('Token not renewed', { error: asError(error) })
+      const { token } = this.#standInFor(key, known)
       // Counts as fresh for a minute only, so that it is tried again.
-      return { ...known, issuedAtMs: nowMs, expiresAtMs: nowMs + retryMs / 0.8 }
+      return { token, issuedAtMs: nowMs, expiresAtMs: nowMs + retryMs / 0.8 }
     }
+  }
+
+  /** Returns the API's own tokens of a pod. */
+  given(podUid: string): string[] {
+    const all = [...this.#tokens].filter(([key]) => key.startsWith(`${podUid}/`))
+    return all.map(([, { token }]) => token)
   }
 
   /** Forgets the tokens of a pod that is gone. */
@@ -69,8 +94,21 @@ export class TokenSource {
     for (const key of this.#tokens.keys()) {
       if (!key.startsWith(`${podUid}/`)) continue
       this.#tokens.delete(key)
+      this.#standIns.delete(key)
       this.#deps.disk.remove({ resource, key })
     }
+  }
+
+  #standInFor(key: string, known: ServiceAccountToken): ServiceAccountToken {
+    const { standIn, clock, log } = this.#deps
+    const nowMs = clock.now()
+    const present = this.#standIns.get(key)
+    if (present && present.issuedAtMs <= nowMs && refreshTime(present) > nowMs) return present
+    const signed = standIn?.(known.token)
+    if (!signed) return known
+    this.#standIns.set(key, signed)
+    log.debug('Token signed by this node', { expires: new Date(signed.expiresAtMs).toISOString() })
+    return signed
   }
 
   async #request(request: TokenRequest, signal: AbortSignal): Promise<ServiceAccountToken> {

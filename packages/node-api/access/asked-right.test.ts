@@ -25,6 +25,9 @@ const rows: readonly [wide: string, narrow: string, isContained: boolean][] = [
   [shop, `${shop}/a`, false],
   [shop, '/api/v1/namespaces/shop/secrets', false],
   ['/apis/apps/v1/namespaces/shop/deployments', '/apis/apps/v1/namespaces/shop/deployments', true],
+  [`${shop}/a`, `${shop}/a/status`, false],
+  [`${shop}/a/status`, `${shop}/a`, false],
+  [`${shop}/a/status`, `${shop}/a/status`, true],
   ['/version', '/version', true],
   ['/api', '/apis', false],
 ]
@@ -40,4 +43,7 @@ test('rights of one user are not those of another, nor of the same name in other
   const keys = [user('a'), user('b'), user('a', ['x'])].map((each) => rightKey(each, right))
   assert.equal(new Set(keys).size, 3)
   assert.deepEqual(parseRightKey(keys[0] ?? ''), right)
+  const log = rightTo('/api/v1/namespaces/shop/pods/web/log')
+  assert.equal(log.subresource, 'log')
+  assert.deepEqual(parseRightKey(rightKey(user('a'), log)), log)
 })

@@ -1,6 +1,6 @@
 import type { UserInfo, RequestInfo } from '@skerry/apiserver'
 
-/** The parts of a read on which rights depend. */
+/** The parts of a request on which rights depend. */
 export interface AskedRight {
   readonly verb: string
   readonly group: string
@@ -12,6 +12,8 @@ export interface AskedRight {
   readonly fieldSelector: string
   /** Set for requests that name no resource; the other fields are then empty. */
   readonly path: string
+  /** If omitted, the object itself. */
+  readonly subresource?: string
 }
 
 export function askedRight(info: RequestInfo): AskedRight {
@@ -23,7 +25,8 @@ export function askedRight(info: RequestInfo): AskedRight {
   const { verb, namespace, name } = info
   const labelSelector = info.query.get('labelSelector') ?? ''
   const fieldSelector = info.query.get('fieldSelector') ?? ''
-  return { verb, group, resource, namespace, name, labelSelector, fieldSelector, path: '' }
+  const right = { verb, group, resource, namespace, name, labelSelector, fieldSelector, path: '' }
+  return info.subresource === '' ? right : { ...right, subresource: info.subresource }
 }
 
 const noSelectors = Object.freeze({ labelSelector: '', fieldSelector: '' })
@@ -33,15 +36,28 @@ export function rightKey(user: UserInfo, right: AskedRight): string {
   const { verb, group, resource, namespace, name, labelSelector, fieldSelector, path } = right
   const selectors = [labelSelector, fieldSelector]
   const who = [user.name, ...user.groups.toSorted()]
-  return JSON.stringify([who, verb, group, resource, namespace, name, ...selectors, path])
+  // Keys of the disk end without a subresource where there is none.
+  const part = right.subresource ? [right.subresource] : []
+  return JSON.stringify([who, verb, group, resource, namespace, name, ...selectors, path, ...part])
 }
 
 export function parseRightKey(key: string): AskedRight {
   // Only rightKey makes these texts.
-  const [, verb, group, resource, namespace, name, labelSelector, fieldSelector, path] = JSON.parse(
-    key,
-  ) as [unknown, string, string, string, string, string, string, string, string]
-  return { verb, group, resource, namespace, name, labelSelector, fieldSelector, path }
+  const [, verb, group, resource, namespace, name, labelSelector, fieldSelector, path, part] =
+    JSON.parse(key) as [
+      unknown,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string?,
+    ]
+  const right = { verb, group, resource, namespace, name, labelSelector, fieldSelector, path }
+  return part === undefined ? right : { ...right, subresource: part }
 }
 
 /** Returns the rights of which each contains this one, itself first. */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { StatusError, type TokenReview } from '@skerry/api'
 import {
+  createNodeTokenVerifier,
   createServiceAccountVerifier,
   TokenError,
+  type AuthenticatedUser,
   type TokenAuthenticator,
   type UserInfo,
 } from '@skerry/apiserver'
@@ -11,15 +13,11 @@ import { readBody, resources, type ClusterClient, type HttpsTransport } from '@s
 import type { CopyFile } from '../copies/copy-file.ts'
 import type { Link } from '../link/link.ts'
 import { nodeApiBounds } from '../limits-table.ts'
+import type { LocalNode } from './local-node.ts'
 import { readTokenKeys, type TokenKeys } from './key-set.ts'
+import { OwnCertificates } from './own-certificates.ts'
 
 const { tokensMax, acceptedMs, refusedMs, keysMs, keySetBytesMax } = nodeApiBounds.identities
-
-export interface BoundPod {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-}
 
 export interface IdentitiesDeps {
   /** The control plane as the node itself, which may review tokens. */
@@ -28,8 +26,8 @@ export interface IdentitiesDeps {
   readonly anonymous: HttpsTransport
   readonly file: CopyFile
   readonly link: Link
-  /** Returns true if this pod is on the node. */
-  readonly hasPod: (pod: BoundPod) => boolean
+  readonly node: Pick<LocalNode, 'hasPod' | 'certificatePem'>
+  readonly nodeName: string
   readonly clock: Clock
   readonly log: Logger
 }
@@ -40,15 +38,20 @@ interface Reviewed {
   readonly untilMs: number
 }
 
-/** Knows whose tokens readers show: by asking the control plane, and while it is away by the keys of its issuer. */
-export class Identities {
+/**
+ * Knows whose tokens readers show: by asking the control plane, and while it is away by the keys of its issuer, or by
+ * this node's own.
+ */
+export class Identities implements TokenAuthenticator {
   readonly #deps: IdentitiesDeps
+  readonly #own: TokenAuthenticator
   readonly #reviewed = new RecentMap<string, Reviewed>(tokensMax)
   #verifier: { keys: TokenKeys; tokens: TokenAuthenticator } | undefined
   #keysAtMs = -Infinity
 
   constructor(deps: IdentitiesDeps) {
     this.#deps = deps
+    this.#own = this.#ownTokens()
     const stored = deps.file.fact('token-keys')
     // #refreshKeys wrote it.
     if (stored !== undefined) this.#use(JSON.parse(stored) as TokenKeys)
@@ -72,22 +75,53 @@ export class Identities {
 
   /** Verifies the token here. Throws StatusError Unauthorized, or ServiceUnavailable without keys. */
   async verified(token: string, signal: AbortSignal): Promise<UserInfo> {
-    const verifier = this.#verifier
-    if (!verifier) {
-      const why = 'this node does not have the keys of tokens, and the control plane is away'
-      throw new StatusError('ServiceUnavailable', `Cannot authenticate: ${why}`, {
-        details: { retryAfterSeconds: 10 },
-      })
-    }
     try {
-      const { tokens, keys } = verifier
-      const found = await tokens.authenticateToken(token, [keys.issuer], signal)
+      const found = await this.authenticateToken(token, [this.audience()], signal)
       if (found) return withAuthenticated(found.user)
     } catch (error) {
       if (!(error instanceof TokenError)) throw error
       this.#deps.log.debug('Authentication failed', { error })
     }
     throw unauthorized()
+  }
+
+  /** The audience of tokens that request none. Throws StatusError ServiceUnavailable without keys. */
+  audience(): string {
+    return this.#verifying().keys.issuer
+  }
+
+  /** Does the same for a token that its bearer has shown to somebody else. */
+  async authenticateToken(
+    token: string,
+    audiences: readonly string[],
+    signal: AbortSignal,
+  ): Promise<AuthenticatedUser | undefined> {
+    const { tokens } = this.#verifying()
+    const own = await this.#own.authenticateToken(token, audiences, signal)
+    return own ?? (await tokens.authenticateToken(token, audiences, signal))
+  }
+
+  #verifying(): { keys: TokenKeys; tokens: TokenAuthenticator } {
+    if (this.#verifier) return this.#verifier
+    const why = 'this node does not have the keys of tokens, and the control plane is away'
+    throw new StatusError('ServiceUnavailable', `Cannot authenticate: ${why}`, {
+      details: { retryAfterSeconds: 10 },
+    })
+  }
+
+  /** Accepts tokens that this node has signed for pods that are still on it. */
+  #ownTokens(): TokenAuthenticator {
+    const { clock, node, nodeName } = this.#deps
+    const certificates = new OwnCertificates(() => node.certificatePem())
+    return createNodeTokenVerifier({
+      clock,
+      check: ({ namespace, pod, node: { name }, certificatePem }) => {
+        if (name !== nodeName || !certificates.has(certificatePem)) {
+          throw new TokenError('the token is of another node')
+        }
+        if (!node.hasPod({ namespace, ...pod })) throw podIsGone()
+      },
+    })
   }
 
   async #review(token: string, signal: AbortSignal): Promise<UserInfo | undefined> {
@@ -133,7 +167,7 @@ export class Identities {
   }
 
   #use(keys: TokenKeys): void {
-    const { clock, hasPod } = this.#deps
+    const { clock, node } = this.#deps
     const { issuer, keyPems } = keys
     const tokens = createServiceAccountVerifier({
       issuers: [issuer],
@@ -141,9 +175,7 @@ export class Identities {
       clock,
       checkBound({ namespace, pod, secret }) {
         if (secret) throw new TokenError('tokens of secrets cannot be checked on a node')
-        if (pod && !hasPod({ namespace, ...pod })) {
-          throw new TokenError('service account token has been invalidated')
-        }
+        if (pod && !node.hasPod({ namespace, ...pod })) throw podIsGone()
       },
     })
     this.#verifier = { keys, tokens }
@@ -154,6 +186,10 @@ function withAuthenticated(user: UserInfo): UserInfo {
   const group = 'system:authenticated'
   if (user.groups.includes(group)) return user
   return { ...user, groups: [...user.groups, group] }
+}
+
+function podIsGone(): TokenError {
+  return new TokenError('service account token has been invalidated')
 }
 
 function unauthorized(): StatusError {

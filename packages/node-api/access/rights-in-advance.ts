@@ -4,7 +4,7 @@ import type { OfflinePolicy } from '../kinds/offline-writes.ts'
 import { nodeApiBounds } from '../limits-table.ts'
 import type { AskedRight } from './asked-right.ts'
 
-const { inAdvanceMax } = nodeApiBounds.rights
+const { inAdvanceMax, inAbsenceMax, usersMax } = nodeApiBounds.rights
 
 /** The service account of a pod. */
 export interface PodAccount {
@@ -15,6 +15,8 @@ export interface PodAccount {
 export interface UserAndRight {
   readonly user: UserInfo
   readonly right: AskedRight
+  /** True for a right that hardly anybody has: a refusal is then asked for again after a long time only. */
+  readonly isRare?: boolean
 }
 
 /**
@@ -33,6 +35,45 @@ export function rightsInAdvance(
   ])
   return all.slice(0, inAdvanceMax)
 }
+
+/**
+ * Returns the rights that users who were seen here may need while the control plane is away: to look into pods of this
+ * node, to ask who may do what, and to request tokens. A role gives them for all namespaces, or for one that has
+ * pods on this node.
+ */
+export function rightsInAbsence(
+  users: readonly UserInfo[],
+  accounts: readonly PodAccount[],
+): readonly UserAndRight[] {
+  const namespaces = ['', ...new Set(accounts.map(({ namespace }) => namespace))]
+  const asking = users.filter(({ name }) => name.startsWith('system:serviceaccount:'))
+  const all = asking.slice(0, usersMax).flatMap((user) => [
+    ...reviews.map((right) => ({ user, right: { ...everyObject, ...right }, isRare: true })),
+    ...namespaces.flatMap((namespace) =>
+      podRights.map((right) => ({
+        user,
+        right: { ...everyObject, ...right, group: '', namespace },
+        isRare: true,
+      })),
+    ),
+  ])
+  return all.slice(0, inAbsenceMax)
+}
+
+const podRights = [
+  // kubectl reads the pod before its log.
+  { verb: 'get', resource: 'pods' },
+  { verb: 'get', resource: 'pods', subresource: 'log' },
+  { verb: 'create', resource: 'pods', subresource: 'exec' },
+  { verb: 'create', resource: 'pods', subresource: 'attach' },
+  { verb: 'create', resource: 'pods', subresource: 'portforward' },
+  { verb: 'create', resource: 'serviceaccounts', subresource: 'token' },
+]
+
+const reviews = [
+  { group: 'authentication.k8s.io', resource: 'tokenreviews' },
+  { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
+].map((each) => ({ ...each, verb: 'create', namespace: '' }))
 
 function writesOf(account: PodAccount, policy: OfflinePolicy): UserAndRight[] {
   const isNamed = policy.serviceAccounts.some(

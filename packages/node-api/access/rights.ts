@@ -15,7 +15,7 @@ import { nodeApiBounds } from '../limits-table.ts'
 import { parseRightKey, rightKey, sufficientRights, type AskedRight } from './asked-right.ts'
 import type { UserAndRight } from './rights-in-advance.ts'
 
-const { allowedMs, refusedMs, checkMs, advanceMs, checksAtOnce } = nodeApiBounds.rights
+const { allowedMs, refusedMs, checkMs, advanceMs, rareMs, checksAtOnce } = nodeApiBounds.rights
 const { rightsMax } = nodeApiBounds.copyFile
 
 export interface RightsDeps {
@@ -70,6 +70,13 @@ export class Rights {
     )
   }
 
+  /** Returns the users whose rights are remembered, the latest first. */
+  users(): UserInfo[] {
+    const all = [...this.#confirmed].map(([, user]) => user)
+    const keyed = all.map((user): [string, UserInfo] => [rightKey(user, nothing), user])
+    return [...new Map(keyed.toReversed()).values()]
+  }
+
   /** Call this when the control plane has allowed it. */
   confirm(user: UserInfo, right: AskedRight): void {
     const { file, clock } = this.#deps
@@ -79,6 +86,8 @@ export class Rights {
     this.#makeRoom()
     this.#confirmed.set(key, user)
     file.putRight(key, JSON.stringify(user), clock.now())
+    // The user may be new, and may need more while the control plane is away.
+    this.#wake.raise()
   }
 
   /** Call this when the control plane has refused it. Watches that began with this right end. */
@@ -128,12 +137,20 @@ export class Rights {
       }
       checkedAtMs = clock.monotonicMs()
       const known = [...this.#confirmed].map(([key, user]) => ({ user, right: parseRightKey(key) }))
-      await this.#checkAll([...known, ...inAdvance()], signal)
+      await this.#checkAll([...known, ...inAdvance().filter(this.#isDue)], signal)
     }
   }
 
   readonly #isUnknown = ({ user, right }: UserAndRight): boolean =>
     this.#answers.get(rightKey(user, right)) === undefined
+
+  readonly #isDue = ({ user, right, isRare }: UserAndRight): boolean => {
+    const answer = this.#answers.get(rightKey(user, right))
+    if (!isRare || !answer) return true
+    // A right that was confirmed is among the known ones.
+    const askedAtMs = answer.untilMs - refusedMs
+    return !answer.isAllowed && this.#deps.clock.monotonicMs() - askedAtMs >= rareMs
+  }
 
   async #checkAll(all: readonly UserAndRight[], signal: AbortSignal): Promise<void> {
     const { link, log } = this.#deps
@@ -178,6 +195,17 @@ export class Rights {
     for (const end of this.#lasting.get(key) ?? []) end()
   }
 }
+
+const nothing: AskedRight = Object.freeze({
+  verb: '',
+  group: '',
+  resource: '',
+  namespace: '',
+  name: '',
+  labelSelector: '',
+  fieldSelector: '',
+  path: '',
+})
 
 function reviewSpec(user: UserInfo, right: AskedRight): SubjectAccessReview['spec'] {
   const who = {

@@ -1,9 +1,18 @@
 import { StatusError } from '@skerry/api'
-import type { RequestInfo } from '@skerry/apiserver'
+import type { ApiRequest, RequestInfo, UserInfo } from '@skerry/apiserver'
 import { resourceText } from '../copies/scope.ts'
 import { nodeApiBounds } from '../limits-table.ts'
 
 const { retryAfterSeconds } = nodeApiBounds.awayRefusals
+
+/** A request of somebody whose token is good, while the control plane is away. */
+export interface AwayRequest {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly user: UserInfo
+  /** Returns the refusal of a request that only the control plane could answer. */
+  readonly refuse: (why: string) => StatusError
+}
 
 /** Returns the refusal of a request that only the control plane could answer: 503 with the reason and the age. */
 export function awayRefusal(why: string, awayMs: number | undefined): StatusError {

@@ -11,11 +11,12 @@ import {
   type UserInfo,
 } from '@skerry/apiserver'
 import { asError, whenAborted, withTimeout, type Clock, type Logger } from '@skerry/base'
+import { encodeCanonical } from '@skerry/bodies'
 import { askedRight, type AskedRight } from '../access/asked-right.ts'
 import type { Identities } from '../access/identities.ts'
 import type { Rights } from '../access/rights.ts'
 import { CopiedStore } from '../copies/copied-store.ts'
-import type { CopyFile } from '../copies/copy-file.ts'
+import type { CopyFile, StoredAnswer } from '../copies/copy-file.ts'
 import type { CopySet } from '../copies/copy-set.ts'
 import { scopeOf, scopeText } from '../copies/scope.ts'
 import type { Link } from '../link/link.ts'
@@ -23,9 +24,12 @@ import type { LocalWrites } from '../writes/local-writes.ts'
 import type { WriteJournal } from '../writes/write-journal.ts'
 import { NoAnswerError, type PassOn } from '../link/pass-on.ts'
 import { nodeApiBounds } from '../limits-table.ts'
-import { askedText, awayRefusal } from './away-refusals.ts'
+import { askedText, awayRefusal, type AwayRequest } from './away-refusals.ts'
 import { documentKey, singleKey, type KeptAnswers } from './kept-answers.ts'
 import { copyUse, isRead, watchFrom } from './plan-way.ts'
+import type { PodSessions } from './pod-sessions.ts'
+import type { ReviewAnswers } from './review-answers.ts'
+import type { TokenAnswers } from './token-answers.ts'
 import type { WriteAnswers } from './write-answers.ts'
 
 const { remembersAtOnceMax, rememberMs, suspectMs } = nodeApiBounds.nodeAnswers
@@ -42,8 +46,16 @@ export interface NodeAnswersDeps {
   readonly identities: Identities
   readonly rights: Rights
   readonly writing: Writing
+  readonly parts: AwayParts
   readonly clock: Clock
   readonly log: Logger
+}
+
+/** The answers of this node to other requests than those for objects, while the control plane is away. */
+export interface AwayParts {
+  readonly sessions: PodSessions
+  readonly reviews: ReviewAnswers
+  readonly tokens: TokenAnswers
 }
 
 /** The parts by which this node takes writes for a control plane that is away. */
@@ -86,10 +98,13 @@ export class NodeAnswers {
   }
 
   async onUpgrade(request: ApiRequest, client: UpgradeSocket): Promise<void> {
-    const { link, passOn } = this.#deps
-    if (link.isUp) return passOn.upgrade(request, client)
+    const { link, passOn, parts } = this.#deps
+    if (link.isUp) return passOn.upgrade(request, client, () => link.suspect())
     const info = parseRequestInfo(request.method, request.target)
-    throw awayRefusal(`${askedText(info)} goes through it`, link.awayMs())
+    if (!info.isResourceRequest || !parts.sessions.serves(info)) {
+      throw awayRefusal(`${askedText(info)} goes through it`, link.awayMs())
+    }
+    await parts.sessions.upgrade(await this.#known(request, info), client)
   }
 
   /** Readers of a resource see this node's own writes until the control plane has them. */
@@ -167,7 +182,7 @@ export class NodeAnswers {
   /** Remembers what the control plane allowed or refused, without a delay for the reader. */
   #remember({ info, token }: Pick<Asked, 'info'> & { token: string }, status: number): void {
     const { identities, rights, log, clock } = this.#deps
-    if (this.#remembering.size >= remembersAtOnceMax || info.subresource !== '') return
+    if (this.#remembering.size >= remembersAtOnceMax) return
     const right = askedRight(info)
     const limit = { ms: rememberMs, message: 'no answer to a review in time', clock }
     const work = withTimeout(limit, forever, (signal) => identities.reviewed(token, signal))
@@ -178,13 +193,14 @@ export class NodeAnswers {
   }
 
   async #away(request: ApiRequest, info: RequestInfo): Promise<ApiAnswer> {
-    const { link, identities, rights } = this.#deps
-    const refuse = (why: string): StatusError => awayRefusal(why, link.awayMs())
-    const token = ownToken(request)
-    if (token === undefined)
-      throw refuse('it alone knows callers without a bearer token of their own')
-    const user = await identities.verified(token, request.signal)
-    if (!isRead(info)) return this.#deps.writing.answers.answer({ request, info, user, refuse })
+    const { rights, parts, writing } = this.#deps
+    const known = await this.#known(request, info)
+    const { user, refuse } = known
+    if (info.isResourceRequest) {
+      const part = Object.values(parts).find((each) => each.serves(info))
+      if (part) return part.answer(known)
+    }
+    if (!isRead(info)) return writing.answers.answer(known)
     const right = askedRight(info)
     if (!rights.couldDo(user, right)) {
       throw refuse(
@@ -197,6 +213,17 @@ export class NodeAnswers {
       : this.#document(request, info)
     if (answer) return answer
     throw refuse(`${askedText(info)} was not copied to this node before`)
+  }
+
+  /** Throws StatusError Unauthorized for a bad token. */
+  async #known(request: ApiRequest, info: RequestInfo): Promise<AwayRequest> {
+    const { link, identities } = this.#deps
+    const refuse = (why: string): StatusError => awayRefusal(why, link.awayMs())
+    const token = ownToken(request)
+    if (token === undefined)
+      throw refuse('it alone knows callers without a bearer token of their own')
+    const user = await identities.verified(token, request.signal)
+    return { request, info, user, refuse }
   }
 
   #document(request: ApiRequest, info: RequestInfo): ApiAnswer | undefined {
@@ -231,8 +258,10 @@ export class NodeAnswers {
       const answer = await this.#fromCopy(asked, copied.copy)
       return { ...answer, headers: { ...answer.headers, ...this.#age(copied.readAtMs) } }
     }
-    if (!single || isHeld) return undefined
-    const { revision, value, readAtMs } = single
+    if (isHeld) return undefined
+    const found = single ?? this.#ownPod(info)
+    if (!found) return undefined
+    const { revision, value, readAtMs } = found
     const key =
       namespace === '' || resource.resource === 'namespaces' ? name : `${namespace}/${name}`
     const store = new CopiedStore({
@@ -242,6 +271,18 @@ export class NodeAnswers {
     })
     const answer = await this.#fromCopy(asked, await readPath.open(resource, store))
     return { ...answer, headers: { ...answer.headers, ...this.#age(readAtMs) } }
+  }
+
+  /** A pod on this node is known here, as clients ask before they ask for its log. */
+  #ownPod({ resource, namespace, name }: RequestInfo): StoredRevision | undefined {
+    const { parts, clock } = this.#deps
+    if (resource.group !== '' || resource.resource !== 'pods') return undefined
+    const pod = parts.sessions.findPod(namespace, name)
+    const revision = Number(pod?.metadata.resourceVersion)
+    // A static pod has no revision.
+    if (!pod || !Number.isSafeInteger(revision)) return undefined
+    const object = { ...pod, apiVersion: 'v1', kind: 'Pod' }
+    return { revision, value: utf8.encode(encodeCanonical(object)), readAtMs: clock.now() }
   }
 
   /** A watch ends with its reader's right. */
@@ -260,6 +301,10 @@ export class NodeAnswers {
     return { age: String(seconds) }
   }
 }
+
+type StoredRevision = StoredAnswer & { readonly revision: number }
+
+const utf8 = new TextEncoder()
 
 interface Asked {
   readonly request: ApiRequest

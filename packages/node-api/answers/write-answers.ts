@@ -16,7 +16,7 @@ import { nodeApiBounds } from '../limits-table.ts'
 import type { AppliedConfiguration, WriteVerb, Writer } from '../writes/journaled-write.ts'
 import type { LocalWrites } from '../writes/local-writes.ts'
 import type { OfflinePolicies } from '../writes/offline-policies.ts'
-import { askedText } from './away-refusals.ts'
+import { askedText, type AwayRequest } from './away-refusals.ts'
 
 const { catchUpSeconds, bodyBytesMax, warningBytesMax } = nodeApiBounds.writeAnswers
 
@@ -26,15 +26,6 @@ export interface WriteAnswersDeps {
   readonly rights: Rights
   readonly readPath: ReadPath
   readonly nodeName: string
-}
-
-/** A write of somebody whose token is good. */
-export interface AskedWrite {
-  readonly request: ApiRequest
-  readonly info: RequestInfo
-  readonly user: UserInfo
-  /** Returns the refusal of a request that only the control plane could answer. */
-  readonly refuse: (why: string) => StatusError
 }
 
 /**
@@ -49,7 +40,7 @@ export class WriteAnswers {
   }
 
   /** Throws StatusError for refusals. */
-  async answer(asked: AskedWrite): Promise<ApiAnswer> {
+  async answer(asked: AwayRequest): Promise<ApiAnswer> {
     const { request, info, user, refuse } = asked
     const { writes, rights, nodeName } = this.#deps
     const { writer, policy } = this.#permitted(asked)
@@ -94,7 +85,7 @@ export class WriteAnswers {
     return warning.length === 0 ? answer : { ...answer, headers: { ...answer.headers, warning } }
   }
 
-  #permitted({ info, user, refuse }: AskedWrite): { writer: Writer; policy: OfflinePolicy } {
+  #permitted({ info, user, refuse }: AwayRequest): { writer: Writer; policy: OfflinePolicy } {
     const { writes, policies, rights, readPath } = this.#deps
     const { resource, namespace, subresource, verb } = info
     const isPlain = info.isResourceRequest && writeVerbs.has(verb) && subresource === ''

@@ -71,8 +71,12 @@ export class PassOn implements Disposable {
     }
   }
 
-  /** Passes a session on. Never throws. */
-  async upgrade(request: ApiRequest, client: UpgradeSocket): Promise<void> {
+  /** Passes a session on. Calls back if the control plane cannot be reached. Never throws. */
+  async upgrade(
+    request: ApiRequest,
+    client: UpgradeSocket,
+    onUnreachable: () => void,
+  ): Promise<void> {
     const server = this.#options.server()
     const { host } = new URL(server)
     const { method, target: path, headers, signal } = request
@@ -82,7 +86,11 @@ export class PassOn implements Disposable {
       path,
       host,
       headers: { ...flat(passedHeaders(headers, host)), connection, upgrade },
-      dial: (scope: AbortSignal) => this.#open(server, scope),
+      dial: (scope: AbortSignal) =>
+        this.#open(server, scope).catch((error: unknown) => {
+          onUnreachable()
+          throw error
+        }),
       clock: this.#clock,
     }
     await passUpgrade(session, client, signal)

@@ -1,5 +1,5 @@
 import { cpSync, renameSync, rmSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,8 @@ import {
   type TransportRequest,
 } from '@skerry/client'
 import { builtinKinds } from '@skerry/kinds'
-import { generateKeyPair, signCertificate } from '@skerry/pki'
+import { clientKeyAnnotation } from '@skerry/bootstrap'
+import { generateKeyPair, signCertificate, signNodeToken, spkiHash } from '@skerry/pki'
 import {
   callApi,
   startTestApiServer,
@@ -25,6 +26,8 @@ import {
 import { offlineKinds } from '../kinds/offline-kinds.ts'
 import { createLocalApi, type LocalApi } from '../local-api.ts'
 import type { KeptScope } from '../copies/kept-scope.ts'
+import type { LocalNode } from '../access/local-node.ts'
+import { SceneAgent } from './scene-agent.ts'
 
 export interface SceneOptions {
   readonly log: Logger
@@ -47,20 +50,24 @@ export class LocalApiScene implements AsyncDisposable {
   readonly site: TestApiServer
   readonly link: TestLink
   readonly directory: string
+  readonly agent: SceneAgent
   /** The pods on the node, by `namespace/name/uid`. */
   readonly pods = new Set<string>()
   readonly #options: SceneOptions
   readonly #stack: AsyncDisposableStack
+  readonly #given = new Map<string, string[]>()
   #node: { api: LocalApi; stop: () => Promise<void> } | undefined
+  #client: { cert: string; key: string } | undefined
 
   private constructor(
-    parts: { site: TestApiServer; link: TestLink; directory: string },
+    parts: { site: TestApiServer; link: TestLink; directory: string; agent: SceneAgent },
     options: SceneOptions,
     stack: AsyncDisposableStack,
   ) {
     this.site = parts.site
     this.link = parts.link
     this.directory = parts.directory
+    this.agent = parts.agent
     this.#options = options
     this.#stack = stack
   }
@@ -75,7 +82,8 @@ export class LocalApiScene implements AsyncDisposable {
     await link.restore()
     const directory = await mkdtemp(join(tmpdir(), 'skerry-node-api-'))
     stack.defer(() => rm(directory, { recursive: true, force: true }))
-    const scene = new LocalApiScene({ site, link, directory }, options, stack.move())
+    const agent = stack.use(await SceneAgent.start({ clock: systemClock, log: options.log }))
+    const scene = new LocalApiScene({ site, link, directory, agent }, options, stack.move())
     try {
       if (options.isStarted !== false) await scene.startNode()
       return scene
@@ -88,8 +96,7 @@ export class LocalApiScene implements AsyncDisposable {
   async startNode(): Promise<void> {
     const { site, link } = this
     const stop = new AbortController()
-    const nodeUser = { commonName: 'system:node:n1', organizations: ['system:nodes'] }
-    const client = await this.#certificate(nodeUser, 'clientAuth')
+    const client = await this.#clientCertificate()
     const serving = await this.#certificate(nodeUser, 'serverAuth')
     const asNode: CredentialSource = () =>
       Promise.resolve({ certificate: client.cert, key: client.key })
@@ -114,8 +121,7 @@ export class LocalApiScene implements AsyncDisposable {
       },
       {
         controlPlane: { server: () => link.url, authorityPem: ca, open },
-        accounts: () => this.#options.accounts ?? [],
-        hasPod: ({ namespace, name, uid }) => this.pods.has(`${namespace}/${name}/${uid}`),
+        node: this.#localNode(client, clock),
         clock,
         random: systemRandom,
         log: this.#options.log,
@@ -131,6 +137,13 @@ export class LocalApiScene implements AsyncDisposable {
         await api[Symbol.asyncDispose]()
       },
     }
+  }
+
+  /** Makes the Node object, with the hash of the node's key. */
+  async register(): Promise<void> {
+    const { cert } = await this.#clientCertificate()
+    const metadata = { name: 'n1', annotations: { [clientKeyAnnotation]: spkiHash(cert) } }
+    await this.admin({ method: 'POST', path: '/api/v1/nodes', body: { metadata } })
   }
 
   async stopNode(): Promise<void> {
@@ -176,7 +189,10 @@ export class LocalApiScene implements AsyncDisposable {
     const made = await this.admin({ method: 'POST', path, body: { metadata, spec } })
     const { uid } = made.body.metadata
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: account, uid }
-    return { token: await this.#token(account, { boundObjectRef }), pod: `shop/${account}/${uid}` }
+    const token = await this.#token(account, { boundObjectRef })
+    this.#given.set(uid, [token])
+    if (made.body.spec.nodeName === 'n1') this.agent.run(made.body)
+    return { token, pod: `shop/${account}/${uid}` }
   }
 
   /**
@@ -227,6 +243,31 @@ export class LocalApiScene implements AsyncDisposable {
     return reply
   }
 
+  /** Resolves when the node remembers rights of an account in the namespace shop, e.g. `create pods/exec`. */
+  async untilKnown(account: string, ...rights: readonly string[]): Promise<void> {
+    const files = ['copies.db', 'copies.db-wal'].map((name) => join(this.directory, name))
+    const keys = rights.map((right) => {
+      const [, verb = '', resource = '', part = ''] = /^(\w+) (\w+)(?:\/(\w+))?$/.exec(right) ?? []
+      const key = JSON.stringify([
+        verb,
+        '',
+        resource,
+        'shop',
+        '',
+        '',
+        '',
+        '',
+        ...(part ? [part] : []),
+      ])
+      const user = `"system:serviceaccount:shop:${account}"`
+      return new RegExp(`${user}[^\\]]*\\],${RegExp.escape(key.slice(1))}`)
+    })
+    await until(async () => {
+      const texts = await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))
+      return keys.every((key) => texts.some((text) => key.test(text)))
+    })
+  }
+
   /** Opens a transport to the node's API with a token. */
   open(token: string): HttpsTransport {
     const credentials =
@@ -257,6 +298,25 @@ export class LocalApiScene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopNode()
     await this.#stack.disposeAsync()
+  }
+
+  #localNode({ cert, key }: { cert: string; key: string }, clock: Clock): LocalNode {
+    const signer = { nodeName: 'n1', certificatePem: cert, privateKeyPem: key }
+    return {
+      accounts: () => this.#options.accounts ?? [],
+      hasPod: ({ namespace, name, uid }) => this.pods.has(`${namespace}/${name}/${uid}`),
+      findPod: (namespace, name) => this.agent.find(namespace, name),
+      connect: () => this.agent.server.connect(),
+      tokensOf: (uid) => this.#given.get(uid) ?? [],
+      signToken: (former, seconds) =>
+        signNodeToken(former, signer, { nowMs: clock.now(), seconds }),
+      certificatePem: () => cert,
+    }
+  }
+
+  async #clientCertificate(): Promise<{ cert: string; key: string }> {
+    this.#client ??= await this.#certificate(nodeUser, 'clientAuth')
+    return this.#client
   }
 
   #withFaults(transport: HttpsTransport): HttpsTransport {
@@ -300,6 +360,11 @@ export class LocalApiScene implements AsyncDisposable {
   }
 }
 
+const nodeUser = Object.freeze({
+  commonName: 'system:node:n1',
+  organizations: ['system:nodes'],
+})
+
 /** The link between a node and its control plane, which a test cuts. */
 class TestLink implements AsyncDisposable {
   readonly #server = createServer((socket) => this.#onSocket(socket))
@@ -307,6 +372,8 @@ class TestLink implements AsyncDisposable {
   readonly #target: number
   #port = 0
   #swallows = false
+  /** The number of connections that were ever made. */
+  connections = 0
 
   constructor(target: number) {
     this.#target = target
@@ -339,6 +406,7 @@ class TestLink implements AsyncDisposable {
   }
 
   #onSocket(socket: Socket): void {
+    this.connections += 1
     const onward = connect(this.#target, '127.0.0.1')
     for (const each of [socket, onward]) {
       this.#sockets.add(each)

@@ -1,5 +1,5 @@
 import { isJsonObject, type AnyObject, type GroupVersionResource } from '@skerry/api'
-import type { BoundPod } from '../access/identities.ts'
+import type { BoundPod } from '../access/local-node.ts'
 import type { OfflineAccount, Winner } from '../kinds/offline-writes.ts'
 
 export type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete'

@@ -100,8 +100,23 @@ export class Replay {
     const { journal } = this.#deps
     if (journal.damagedPath !== undefined) await this.#reportDamage(journal.damagedPath, signal)
     await this.#raiseRevision(signal)
+    using writers = this.#openWriters()
     for (let entry = journal.next(0); entry; entry = journal.next(0)) {
-      await this.#replay(entry, signal)
+      await this.#replay(entry, writers, signal)
+    }
+  }
+
+  /** All writers share the connections; each request shows the token of its own writer. */
+  #openWriters(): Writers {
+    let bearerToken = ''
+    const transport = this.#deps.open(() => Promise.resolve({ bearerToken }))
+    const cluster = createCluster(transport, this.#deps)
+    return {
+      as(token) {
+        bearerToken = token
+        return cluster
+      },
+      [Symbol.dispose]: () => transport[Symbol.dispose](),
     }
   }
 
@@ -137,7 +152,7 @@ export class Replay {
     }
   }
 
-  async #replay(entry: JournalEntry, signal: AbortSignal): Promise<void> {
+  async #replay(entry: JournalEntry, writers: Writers, signal: AbortSignal): Promise<void> {
     const { write } = entry
     if (!write) {
       await this.#report(this.#damagedEntry(entry), entry, signal)
@@ -145,7 +160,7 @@ export class Replay {
       return
     }
     try {
-      await this.#carryOut({ ...entry, write }, signal)
+      await this.#carryOut({ ...entry, write }, writers, signal)
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof StatusError) || !isFinal(error)) throw error
@@ -160,18 +175,21 @@ export class Replay {
     }
   }
 
-  async #carryOut(entry: JournalEntry & { readonly write: JournaledWrite }, signal: AbortSignal) {
-    const { journal, readPath, tokens, open, copies } = this.#deps
+  async #carryOut(
+    entry: JournalEntry & { readonly write: JournaledWrite },
+    writers: Writers,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { journal, readPath, tokens, copies } = this.#deps
     const { write } = entry
     const kind = readPath.kindOf(write.resource)
     if (!kind)
       throw new StatusError('NotFound', 'Cannot replay: this program does not know the kind')
     const bearerToken = await tokens.tokenOf(write, signal)
-    using transport = open(() => Promise.resolve({ bearerToken }))
     const { isNamespaced } = kind
-    const objects = createCluster(transport, this.#deps).resource(
-      anyObjects({ ...write.resource, isNamespaced }),
-    )
+    const objects = writers
+      .as(bearerToken)
+      .resource(anyObjects({ ...write.resource, isNamespaced }))
     const mark = { journal: journal.id, seq: entry.seq }
     let { isSent } = entry
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
@@ -274,6 +292,12 @@ export class Replay {
       throw new Error(`Cannot report a conflict: ${messageOf(error)}`, { cause: error })
     }
   }
+}
+
+/** The way of writers to the control plane. One entry is replayed at a time. */
+interface Writers extends Disposable {
+  /** Returns the control plane as the bearer of this token; earlier answers are not to be used any more. */
+  as(token: string): ClusterClient
 }
 
 interface Act {

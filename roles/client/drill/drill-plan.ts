@@ -87,7 +87,8 @@ function reasonsOfPod(
     breaks(`its activeDeadlineSeconds end it at ${timeOf(deadlineMs)}`)
   }
   if (tokenEndsMs !== undefined && tokenEndsMs < untilMs) {
-    hinders(`its token for the API ends at ${timeOf(tokenEndsMs)} and is not renewed meanwhile`)
+    const others = 'the node signs others meanwhile, which the node and its site alone accept'
+    hinders(`its token for the API ends at ${timeOf(tokenEndsMs)}, and ${others}`)
   }
   const evictedS = evictionSeconds(pod)
   if (evictedS !== undefined && nowMs + evictedS * 1000 < untilMs) {
