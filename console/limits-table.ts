@@ -36,6 +36,8 @@ export const requestLimits = Object.freeze({
 export const timeLimits = Object.freeze({
   /** A break that is shorter is mended before anybody has read about it. */
   quietBreakMs: 1_500,
+  /** An answer that is older does not prove that the hub is there. Streams are dialled again at least that often. */
+  answerFreshMs: 40_000,
   /** A clock that differs by more is mentioned. */
   skewMsMin: 60_000,
   /** How often a hidden tab publishes what it watches. */
@@ -52,6 +54,8 @@ export const timeLimits = Object.freeze({
   savedMs: 30_000,
   /** How long a page with something typed into it waits for the same user to log in again. */
   draftKeptMs: 15 * 60_000,
+  /** How long an answer about the user's rights is believed. */
+  rightsMs: 60_000,
   /** An explanation costs the hub a look at the whole fleet. */
   explainAgainMs: 10_000,
   /** A certificate that ends earlier has not been renewed in time. */
@@ -71,6 +75,8 @@ export const viewLimits = Object.freeze({
   /** Numbers in texts of up to this many digits are sorted by their size. */
   sortedDigits: 20,
   labelChars: 64,
+  /** The key of a chosen row in the address of a page. */
+  addressRowChars: 512,
   /** A cell of a table that a server prints, and its title. */
   cellChars: 1_000,
   groupsMax: 200,

@@ -14,6 +14,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Fig
   ha: async (options) => (await import('./bench/ha.ts')).run(options),
   hostile: async (options) => (await import('./bench/hostile.ts')).run(options),
   fleet: async (options) => (await import('./bench/fleet.ts')).run(options),
+  'fleet-scale': async (options) => (await import('./bench/fleet-scale.ts')).run(options),
   tunnel: async (options) => (await import('./bench/tunnel.ts')).run(options),
   provision: async (options) => (await import('./bench/provision.ts')).run(options),
   store: async (options) => (await import('./bench/store.ts')).run(options),

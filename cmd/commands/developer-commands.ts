@@ -47,6 +47,8 @@ export interface BenchRequest {
   readonly etcdProgram?: string
   /** Measure these loads only, where a benchmark has several. */
   readonly loads?: readonly string[]
+  /** The numbers of sites, where a benchmark simulates them. */
+  readonly sites?: readonly number[]
 }
 
 /** Adds `test`, `build` and `bench`. Without a developer (in a packed program) they fail. */
@@ -115,6 +117,7 @@ interface BenchFlags {
   only: string[] | undefined
   etcdProgram: string | undefined
   loads: string[] | undefined
+  sites: number[] | undefined
 }
 
 function addBench(program: Command, developer: Developer | undefined): void {
@@ -123,7 +126,7 @@ function addBench(program: Command, developer: Developer | undefined): void {
     .description('Measure this program and its peers in turns on this machine')
     .argument(
       '<name>',
-      'main (start, memory, pods), store (durable writes), disk-writes (bytes that disks are given), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), hostile (how long others wait), provision (edge clusters of machines), service-groups (compared with SuperEdge and kube-proxy), virtual-clusters or idle-connections',
+      'main (start, memory, pods), store (durable writes), disk-writes (bytes that disks are given), etcd (compared with etcd and kine), apiserver (compared with upstream), ha (three masters), tunnel (compared with other tunnels), hub-reconnect (all agents come back), fleet (compared with Karmada), fleet-scale (thousands of sites on one hub), hostile (how long others wait), provision (edge clusters of machines), service-groups (compared with SuperEdge and kube-proxy), virtual-clusters or idle-connections',
     )
     .option(
       '--rounds <number>',
@@ -147,8 +150,13 @@ function addBench(program: Command, developer: Developer | undefined): void {
     )
     .option(
       '--loads <load,...>',
-      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; hostile: its attacks; provision: copied, one-machine, three-machines, batch; service-groups: grids, nodes, services)',
+      'measure only these (tunnel: on loopback; fleet: fleet, agent, 5000-nodes, virtual; fleet-scale: policy, objects, restart, away; hostile: its attacks; provision: copied, one-machine, three-machines, batch; service-groups: grids, nodes, services)',
       (text) => text.split(','),
+    )
+    .option(
+      '--sites <number,...>',
+      'numbers of simulated sites, measured one after the other (fleet-scale). If omitted, 1000,3000,10000',
+      toSites,
     )
     .option('--json', 'print one JSON object per line instead of a table')
     .option('--record', 'write the figures and the machine into docs/benchmarks.md')
@@ -163,8 +171,15 @@ function addBench(program: Command, developer: Developer | undefined): void {
         ...(options.only ? { only: options.only } : {}),
         ...(options.etcdProgram ? { etcdProgram: options.etcdProgram } : {}),
         ...(options.loads ? { loads: options.loads } : {}),
+        ...(options.sites ? { sites: options.sites } : {}),
       })
     })
+}
+
+function toSites(text: string): number[] {
+  const numbers = text.split(',').map(Number)
+  if (numbers.every((each) => Number.isInteger(each) && each >= 1 && each <= 10_000)) return numbers
+  throw new InvalidArgumentError('use whole numbers from 1 to 10000, separated by commas')
 }
 
 function toRounds(text: string): number {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { placeOf, type PlaceFlags } from '../../roles/agent/place-options.ts'
 import type { EtcdFlags } from '../../roles/control-plane/etcd-options.ts'
@@ -39,6 +39,7 @@ import {
 } from '../flags/machine-program-flags.ts'
 import { neighboursOption } from '../flags/node-flags.ts'
 import { collect, example, role, toPort } from '../flags/option-values.ts'
+import { withNetworkOptions, type SiteNetworkFlags } from '../flags/site-network-flags.ts'
 import { packageDirectoriesOf, withPackages, type PackageFlags } from '../flags/package-flags.ts'
 import {
   edgeAppsOf,
@@ -72,7 +73,9 @@ export function addSiteCommands(program: Command): void {
     ),
   )
   addMemberCommands(
-    withEdgeOptions(withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(site)))),
+    withEdgeOptions(
+      withServedEtcd(withEmbeddedEtcdOptions(withFrontProxyOptions(withNetworkOptions(site)))),
+    ),
   )
   withPackages(
     withMachinePrograms(withKindOptions(withEtcdOptions(withAllowedDials(site), '/skerry/site'))),
@@ -87,15 +90,6 @@ export function addSiteCommands(program: Command): void {
     .option('--bind-address <ip>', 'listen on this address', '0.0.0.0')
     .option('--port <number>', 'port of the API', toPort, 6443)
     .option('--san <name>', 'another name or address that clients use (repeatable)', collect, [])
-    .option('--cluster-cidr <range>', 'addresses of pods', '10.42.0.0/16')
-    .option('--service-cidr <range>', 'addresses of services', '10.43.0.0/16')
-    .option('--cluster-domain <name>', 'DNS domain of the cluster', 'cluster.local')
-    .option(
-      '--node-cidr-mask-size <bits>',
-      "bits of each node's part of --cluster-cidr",
-      toMask,
-      24,
-    )
     .option('--disable-controller-manager', 'run no controllers: others act on this API server')
     .option('--disable-scheduler', 'run no scheduler')
     .option(
@@ -180,15 +174,7 @@ function agentOf(flags: SiteFlags, hub: string): NonNullable<SiteOptions['agent'
   return { hub, way: flags, hubTokenFile, hubCaHash, ...duties, ...limits }
 }
 
-/** Parses the bits of a node's part; the pods of a node need at least a few addresses. */
-function toMask(text: string): number {
-  const bits = Number(text)
-  if (Number.isInteger(bits) && bits >= 8 && bits <= 30) return bits
-  throw new InvalidArgumentError('give a number from 8 to 30, e.g. 24 for 254 addresses')
-}
-
-interface NodeRangeFlags {
-  nodeCidrMaskSize: number
+interface NodeReturnFlags {
   nodeReturnGrace: number | undefined
 }
 
@@ -196,13 +182,6 @@ interface ListeningFlags {
   bindAddress: string
   port: number
   san: string[]
-}
-
-/** The ranges and the domain of a cluster, as a site and its nodes have them. */
-interface NetworkFlags {
-  clusterCidr: string
-  serviceCidr: string
-  clusterDomain: string
 }
 
 /** The words for programs that run in a site's process, or do not. */
@@ -235,8 +214,8 @@ interface SiteFlags
     EmbeddedEtcdFlags,
     ServedEtcdFlags,
     ListeningFlags,
-    NetworkFlags,
-    NodeRangeFlags,
+    SiteNetworkFlags,
+    NodeReturnFlags,
     PartFlags,
     SiteEdgeAppsFlags,
     OwnAgentFlags,

@@ -17,7 +17,7 @@ export function withEdgeOptions(command: Command): Command {
     .addOption(edgeAppsOption().conflicts('disableControllerManager'))
     .option(
       '--hand-over-units',
-      "let a NodeUnit's autonomyLevel L4 give it a control plane of its own; needs --edge-apps superedge",
+      "let a NodeUnit's autonomyLevel L4 or L5 give it a control plane of its own; needs --edge-apps superedge",
     )
     .option(
       '--node-return-grace <duration>',

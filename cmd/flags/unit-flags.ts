@@ -6,6 +6,7 @@ import { toFixedPort } from './option-values.ts'
 export interface UnitFlags {
   leadUnit: boolean | undefined
   unitPort: number
+  unitEtcdProgram: string | undefined
   unitHub: string | undefined
   unitHubTokenFile: string | undefined
   unitHubCaHash: string | undefined
@@ -20,12 +21,17 @@ export function withUnitOptions(command: Command): Command {
       ).conflicts('stopPods'),
     )
     .option('--unit-port <number>', 'port of that control plane', toFixedPort, 6443)
+    .option(
+      '--unit-etcd-program <path>',
+      'etcd 3.5.13 or newer for a unit of three servers (default: as for skerry site)',
+    )
     .option('--unit-hub <url>', "connect that control plane to this hub, under the unit's name")
     .option('--unit-hub-token-file <path>', 'file with the registration token; only to register')
     .option('--unit-hub-ca-hash <hash>', 'sha256:<hex> of the hub; only to register')
 }
 
-export function unitOf(flags: UnitFlags): Pick<UnitSiteOptions, 'port' | 'hub'> {
+export function unitOf(flags: UnitFlags): Pick<UnitSiteOptions, 'port' | 'etcdProgram' | 'hub'> {
   const { unitPort: port, unitHub: url, unitHubTokenFile: tokenFile, unitHubCaHash: caHash } = flags
-  return { port, hub: url === undefined ? undefined : { url, tokenFile, caHash } }
+  const hub = url === undefined ? undefined : { url, tokenFile, caHash }
+  return { port, etcdProgram: flags.unitEtcdProgram, hub }
 }

@@ -10,10 +10,12 @@ import { learnHubTime } from '../data/hub/hub-clock.ts'
 import { asHubError, type HubError } from '../data/hub/hub-error.ts'
 import { lookForSession, onSignedOut } from '../data/hub/hub-request.ts'
 import {
-  beginSession,
   endSession,
   readSession,
+  sessionOfCode,
   takeLoginCode,
+  takeLoginProblem,
+  type LoginProblem,
   type Session,
 } from '../data/hub/session.ts'
 import { streamPath, streamProtocol } from '../data/streams/stream-frames.ts'
@@ -29,20 +31,32 @@ import { Shell } from './shell.tsx'
 
 type Login =
   | { readonly is: 'asking' }
-  | { readonly is: 'out'; readonly error?: HubError; readonly isDraftGone?: boolean }
+  | {
+      readonly is: 'out'
+      readonly error?: HubError
+      readonly problem?: LoginProblem | undefined
+      readonly isDraftGone?: boolean
+    }
   | { readonly is: 'in'; readonly session: Session }
   /** The session is over, and the page behind the login keeps what was typed into it. */
   | { readonly is: 'ended'; readonly session: Session }
 
-function Console({ code }: { readonly code: string | undefined }) {
+interface ConsoleProps {
+  /** The one-time code of the address. */
+  readonly code: string | undefined
+  /** Why a login at the issuer did not begin a session. */
+  readonly problem: LoginProblem | undefined
+}
+
+function Console({ code, problem }: ConsoleProps) {
   const [login, setLogin] = useState<Login>({ is: 'asking' })
   useEffect(() => {
-    const asked = code === undefined ? readSession() : beginSession({ code })
+    const asked = code === undefined ? readSession() : sessionOfCode(code)
     void asked.then(
-      (session) => setLogin(session === undefined ? { is: 'out' } : { is: 'in', session }),
+      (session) => setLogin(session === undefined ? { is: 'out', problem } : { is: 'in', session }),
       (thrown: unknown) => setLogin({ is: 'out', error: asHubError(thrown) }),
     )
-  }, [code])
+  }, [code, problem])
   const draft = useDraft()
   useEffect(
     () =>
@@ -78,12 +92,13 @@ function Console({ code }: { readonly code: string | undefined }) {
   if (login.is === 'asking') return <Loading />
   const onSession = (session: Session): void => setLogin({ is: 'in', session })
   if (login.is === 'out') {
-    const { error, isDraftGone = false } = login
+    const { error, problem: failed, isDraftGone = false } = login
     return (
       <LoginPage
         onSession={onSession}
         isDraftGone={isDraftGone}
         {...(error === undefined ? {} : { error })}
+        {...(failed === undefined ? {} : { problem: failed })}
       />
     )
   }
@@ -202,6 +217,8 @@ function browserSocket(socket: WebSocket): StreamSocket {
 function start(): void {
   const login = takeLoginCode(location.href)
   if (login !== undefined) history.replaceState(null, '', login.cleanUrl)
+  const failed = takeLoginProblem(location.href)
+  if (failed !== undefined) history.replaceState(null, '', failed.cleanUrl)
   const begin = beginningOf(location.href, firstPage())
   if (begin !== undefined) history.replaceState(null, '', begin)
   showTheme()
@@ -215,7 +232,7 @@ function start(): void {
   createRoot(room).render(
     <QueryClientProvider client={queries}>
       <Router base="/console">
-        <Console code={login?.code} />
+        <Console code={login?.code} problem={failed?.problem} />
       </Router>
     </QueryClientProvider>,
   )

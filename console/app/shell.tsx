@@ -3,8 +3,10 @@ import { Component, Suspense, useState } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { browserClock } from '../data/browser/browser-clock.ts'
 import { useConsole, useStreamState } from '../data/streams/console-context.tsx'
+import { hubSilence } from '../data/streams/hub-silence.ts'
 import { hubAheadMs } from '../data/hub/hub-clock.ts'
 import { asHubError, type HubError } from '../data/hub/hub-error.ts'
+import { lastAnswerMs } from '../data/hub/hub-request.ts'
 import { useNow } from '../data/hub/use-now.ts'
 import { timeLimits } from '../limits-table.ts'
 import { Empty, Failed, Loading } from '../parts/answer-state.tsx'
@@ -128,11 +130,13 @@ function HubBanner() {
   const state = useStreamState()
   useNow(1_000)
   const skewMs = Math.abs(hubAheadMs())
-  const awayMs = state.is === 'away' ? browserClock.nowMs() - state.sinceMs : 0
-  if (state.is === 'away' && awayMs > timeLimits.quietBreakMs) {
+  const times = { nowMs: browserClock.nowMs(), lastAnswerMs: lastAnswerMs() }
+  const silence = hubSilence(state, times)
+  if (silence !== undefined) {
+    const text = silence.is === 'away' ? texts.hubAway : texts.streamRefused
     return (
       <div className="banner tone-away" role="status">
-        <span>{texts.hubAway(spanText(awayMs, language))}</span>
+        <span>{text(spanText(silence.forMs, language))}</span>
         <button type="button" className="button" onClick={() => stream.redial()}>
           {texts.dialNow}
         </button>

@@ -32,6 +32,8 @@ export const appTexts = inBoth({
     validUntil: (time: string) => `Until ${time}`,
     hubAway: (span: string) =>
       `The hub has not answered for ${span}. The pages show the last known state.`,
+    streamRefused: (span: string) =>
+      `The hub answers, but this page has had no stream from it for ${span}, and shows the last known state. If you have many tabs open, close some.`,
     dialNow: 'Try now',
     clockSkew: (span: string) =>
       `The clock of this computer differs from the hub’s by ${span}; ages follow the hub.`,
@@ -73,6 +75,8 @@ export const appTexts = inBoth({
     language: '语言',
     validUntil: (time: string) => `有效至 ${time}`,
     hubAway: (span: string) => `中心已 ${span} 没有应答。页面显示的是最后看到的数据。`,
+    streamRefused: (span: string) =>
+      `中心有应答，但此页面已 ${span} 没有数据流，显示的是最后看到的数据。如果打开了很多标签页，请关闭一些。`,
     dialNow: '立即重试',
     clockSkew: (span: string) => `本机时钟与中心相差 ${span}；时间以中心为准。`,
     sessionEnded: '您的会话已结束。页面会保留您输入的内容一刻钟，请重新登录。',

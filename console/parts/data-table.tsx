@@ -14,7 +14,9 @@ import { rowHeights, useDensity } from '../words/density.ts'
 import { useTexts } from '../words/language.ts'
 import { rowWindow, scrollToRow } from './row-window.ts'
 import { sortedRows } from './sorted-rows.ts'
+import { readSort, sortValues, type Sort } from './table-address.ts'
 import { partTexts } from './texts.ts'
+import { useTableAddress, type TableAddress } from './use-table-address.ts'
 
 export interface Column<Row> {
   readonly key: string
@@ -38,6 +40,8 @@ export interface DataTableProps<Row> {
   readonly keyOf: (row: Row) => string
   readonly onOpen?: (row: Row) => void
   readonly initialSort?: string
+  /** The name of this table in the address of a page that has two of them. */
+  readonly addressName?: string
   /** Rows that are drawn as old. */
   readonly isOld?: (row: Row) => boolean
 }
@@ -47,27 +51,18 @@ interface Tracks extends CSSProperties {
   readonly '--tracks': string
 }
 
-interface Sort {
-  readonly key: string
-  readonly isDescending: boolean
-}
-
 const ownKeys = 'input, textarea, select, button, a, dialog'
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { rows, keyOf, onOpen, label } = props
-  const isNarrow = useNarrow()
+  const { keyOf, onOpen, label } = props
   const rowPx = rowHeights[useDensity()]
-  const columns = useMemo(
-    () => props.columns.filter(({ isWide }) => !isNarrow || isWide !== true),
-    [props.columns, isNarrow],
-  )
-  const [sort, setSort] = useState<Sort>({ key: props.initialSort ?? '', isDescending: false })
-  const [chosen, setChosen] = useState<string>()
+  const columns = useShownColumns(props.columns)
+  const address = useTableAddress(props.addressName)
+  const { chosen, move, choose } = address
+  const { sorted, sort, onSort } = useOrder(props, address)
   const head = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const view = useScrollView(body, head)
-  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
   const drawn = rowWindow({
     ...view,
     rows: sorted.length,
@@ -80,17 +75,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     () => (chosen === undefined ? -1 : sorted.findIndex((row) => keyOf(row) === chosen)),
     [sorted, keyOf, chosen],
   )
+  useFirstSight(body, at, rowPx)
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Fields and buttons in a row, and questions that they ask, have their own keys.
-    if (event.target instanceof HTMLElement && event.target.closest(ownKeys) !== null) return
+    if (!isForTable(event)) return
     const next = rowAfterKey(event, at, sorted.length)
     const row = sorted[next]
     if (event.key === 'Enter' || event.key === 'o') {
       const current = sorted[at]
-      if (current !== undefined) onOpen?.(current)
+      if (current === undefined) return
+      choose(keyOf(current))
+      onOpen?.(current)
     } else if (row !== undefined && next !== at) {
       event.preventDefault()
-      setChosen(keyOf(row))
+      move(keyOf(row))
       body.current?.scrollTo({ top: scrollToRow(next, { ...view, rowPx }) })
     }
   }
@@ -105,7 +102,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       style={tracks}
       onKeyDown={onKeyDown}
     >
-      <TableHead columns={columns} sort={sort} onSort={setSort} room={head} />
+      <TableHead columns={columns} sort={sort} onSort={onSort} room={head} />
       <div className="table-body" role="rowgroup" ref={body}>
         <div className="table-space" style={{ height: sorted.length * rowPx }}>
           {sorted.slice(drawn.first, drawn.end).map((row, index) => (
@@ -116,7 +113,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               index={drawn.first + index}
               isChosen={keyOf(row) === chosen}
               isOld={props.isOld?.(row) ?? false}
-              onChoose={setChosen}
+              onChoose={choose}
               {...{ row, rowPx, columns }}
             />
           ))}
@@ -124,6 +121,26 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </div>
     </div>
   )
+}
+
+function useShownColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  const isNarrow = useNarrow()
+  return useMemo(
+    () => columns.filter(({ isWide }) => !isNarrow || isWide !== true),
+    [columns, isNarrow],
+  )
+}
+
+/** Keeps the order of the rows in the address. A phone sorts also by columns for which it has no room. */
+function useOrder<Row>(
+  { rows, columns, initialSort: first = '', addressName: table }: DataTableProps<Row>,
+  { values, change }: TableAddress,
+) {
+  const { key, isDescending } = readSort(values, { table, first, columns })
+  const sort = useMemo((): Sort => ({ key, isDescending }), [key, isDescending])
+  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort])
+  const onSort = (next: Sort): void => change(sortValues(next, { table, first }))
+  return { sorted, sort, onSort }
 }
 
 interface TableRowProps<Row> {
@@ -149,7 +166,8 @@ function DrawnRow<Row>(props: TableRowProps<Row>) {
       aria-selected={isChosen}
       className={`table-row${isOld ? ' is-old' : ''}`}
       style={{ top: index * rowPx }}
-      onClick={() => onChoose(rowKey)}
+      // Before a link in the row leads away.
+      onClickCapture={() => onChoose(rowKey)}
     >
       {columns.map((column) => (
         <div
@@ -233,6 +251,12 @@ function sortRows<Row>(
   return sortBy === undefined ? rows : sortedRows(rows, sortBy, isDescending)
 }
 
+/** Fields and buttons in a row, and questions that they ask, have their own keys; so has the browser, and the palette. */
+function isForTable({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey) return false
+  return !(target instanceof HTMLElement) || target.closest(ownKeys) === null
+}
+
 /** Arrows and the keys of vi move by one; the others by more. */
 function rowAfterKey({ key }: KeyboardEvent, at: number, rows: number): number {
   const steps: Readonly<Record<string, number>> = {
@@ -247,6 +271,22 @@ function rowAfterKey({ key }: KeyboardEvent, at: number, rows: number): number {
   }
   const next = steps[key]
   return next === undefined ? at : Math.max(0, Math.min(rows - 1, next))
+}
+
+/** Scrolls to the row that the address names, once. */
+function useFirstSight(
+  body: React.RefObject<HTMLDivElement | null>,
+  at: number,
+  rowPx: number,
+): void {
+  const isSeen = useRef(false)
+  useLayoutEffect(() => {
+    const element = body.current
+    if (isSeen.current || at < 0 || element === null) return
+    isSeen.current = true
+    const { scrollTop: topPx, clientHeight: heightPx } = element
+    element.scrollTo({ top: scrollToRow(at, { rowPx, topPx, heightPx }) })
+  }, [body, at, rowPx])
 }
 
 /** The head moves sideways with the rows, which are wider than a phone. */

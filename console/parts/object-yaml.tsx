@@ -2,7 +2,13 @@
 import { lazy, Suspense, useState } from 'react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { objectPath, type ObjectName } from '../data/hub/api-paths.ts'
-import { applyObject, conflictsOf, type Applied } from '../data/objects/apply-object.ts'
+import {
+  applyObject,
+  applySeen,
+  conflictsOf,
+  presentYaml,
+  type Applied,
+} from '../data/objects/apply-object.ts'
 import { asHubError, type HubError } from '../data/hub/hub-error.ts'
 import { hubAheadMs } from '../data/hub/hub-clock.ts'
 import { askJson } from '../data/hub/hub-request.ts'
@@ -36,8 +42,9 @@ export function ObjectYaml({ cluster, object, outcome }: ObjectYamlProps) {
   const path = objectPath(cluster, object)
   const mayEdit = useMay(cluster, { verb: 'patch', object })
   const { data, dataUpdatedAt, error, isFetching, refetch } = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => askJson<Readonly<Record<string, unknown>>>(path, { signal }),
+    queryKey: [path, 'exact'],
+    queryFn: ({ signal }) =>
+      askJson<Readonly<Record<string, unknown>>>(path, { signal, isExact: true }),
   })
   if (error !== null) return <Failed error={asHubError(error)} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading />
@@ -126,10 +133,10 @@ export function EditYaml(props: EditYamlProps) {
       setStep({ is: 'editing', error: asHubError(thrown) })
     }
   }
-  const apply = async (isForced: boolean): Promise<void> => {
+  const apply = async (isForced: boolean, seen: string): Promise<void> => {
     setStep({ is: 'applying' })
     try {
-      await applyObject({ path, yaml, isDryRun: false, isForced })
+      if (!(await applySeen({ path, yaml, isForced }, seen))) return await check(isForced)
       await queries.invalidateQueries({ queryKey: [path] })
       onApplied()
     } catch (thrown) {
@@ -143,7 +150,7 @@ export function EditYaml(props: EditYamlProps) {
         step={step}
         isChanged={yaml !== before}
         onCheck={() => void check(false)}
-        onApply={(isForced) => void apply(isForced)}
+        onApply={(isForced, seen) => void apply(isForced, seen)}
         onEdit={() => setStep({ is: 'editing' })}
         onEnd={onEnd}
       />
@@ -174,22 +181,11 @@ export function EditYaml(props: EditYamlProps) {
   )
 }
 
-/** Two people who edit here are one manager to the server, which then sees no conflict between them. */
-async function presentYaml(path: string): Promise<string> {
-  try {
-    return editableYaml(await askJson<Readonly<Record<string, unknown>>>(path))
-  } catch (thrown) {
-    const error = asHubError(thrown)
-    if (error.isMissing) return ''
-    throw error
-  }
-}
-
 interface ActionsProps {
   readonly step: Step
   readonly isChanged: boolean
   readonly onCheck: () => void
-  readonly onApply: (isForced: boolean) => void
+  readonly onApply: (isForced: boolean, seen: string) => void
   readonly onEdit: () => void
   readonly onEnd: () => void
 }
@@ -200,7 +196,11 @@ function Actions({ step, isChanged, onCheck, onApply, onEdit, onEnd }: ActionsPr
     <div className="yaml-actions">
       {step.is === 'checked' ? (
         <>
-          <button type="button" className="button is-main" onClick={() => onApply(step.isForced)}>
+          <button
+            type="button"
+            className="button is-main"
+            onClick={() => onApply(step.isForced, step.present)}
+          >
             {step.isForced ? texts.applyForced : texts.apply}
           </button>
           <button type="button" className="button" onClick={onEdit}>

@@ -3,6 +3,8 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
 import { EditorView, highlightActiveLine, keymap } from '@codemirror/view'
+import { useTexts } from '../words/language.ts'
+import { yamlTexts } from './yaml-texts.ts'
 import { yamlView } from './yaml-view.ts'
 
 const SchemaNotes = lazy(async () => ({
@@ -18,6 +20,7 @@ interface YamlEditorProps {
 }
 
 export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) {
+  const texts = useTexts(yamlTexts)
   const room = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<EditorView>()
   const first = useRef(text)
@@ -35,7 +38,11 @@ export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) 
       highlightActiveLine(),
       highlightSelectionMatches(),
       onUpdate,
-      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+      EditorView.contentAttributes.of({
+        'aria-label': label,
+        'aria-describedby': 'editor-keys',
+        tabindex: '0',
+      }),
     ]
     const made = yamlView(parent, first.current, editing)
     setView(made)
@@ -45,6 +52,9 @@ export function YamlEditor({ label, text, cluster, onChange }: YamlEditorProps) 
   return (
     <>
       <div className="editor" ref={room} />
+      <p id="editor-keys" className="muted">
+        {texts.leaveEditor}
+      </p>
       <Suspense>
         {view === undefined ? undefined : <SchemaNotes view={view} text={text} cluster={cluster} />}
       </Suspense>

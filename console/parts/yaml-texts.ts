@@ -18,6 +18,7 @@ export const yamlTexts = inBoth({
     conflicts:
       'Other managers keep these fields. If you take them over, those managers’ next changes conflict with yours.',
     takeOver: 'Check again, and take over these fields',
+    leaveEditor: 'Esc and then Tab leave the editor.',
     line: (number: number) => `Line ${number}`,
     unknownField: (path: string) => `The server knows no field “${path}”.`,
     oddValue: (path: string, allowed: string) => `“${path}” may be ${allowed}.`,
@@ -40,6 +41,7 @@ export const yamlTexts = inBoth({
     readAgain: '重新读取',
     conflicts: '这些字段由其他管理者维护。如果您接管，它们的下一次更改会与您的冲突。',
     takeOver: '接管这些字段并重新检查',
+    leaveEditor: '先按 Esc 再按 Tab 可离开编辑器。',
     line: (number: number) => `第 ${number} 行`,
     unknownField: (path: string) => `服务器没有字段“${path}”。`,
     oddValue: (path: string, allowed: string) => `“${path}”可以是 ${allowed}。`,

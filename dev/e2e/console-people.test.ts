@@ -39,6 +39,10 @@ test('people in the web console', { skip: await whyNot(), timeout: 300_000 }, as
   await t.test('a person logs in at the issuer, and comes back to the deep link', () =>
     logsInAtIssuer(scene),
   )
+  await t.test(
+    'a login that fails at the issuer says so, and the next leads to the same page',
+    () => failsAtIssuer(scene),
+  )
   await t.test('the missing right is named to a user without rights', () => refusesStranger(scene))
   await t.test('a reader gets no buttons that write, and is refused by a forced address', () =>
     guardsReader(scene),
@@ -104,6 +108,25 @@ async function logsInAtIssuer({ browser }: ConsoleScene): Promise<void> {
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, `${prices}?from=link`)
   await page.getByRole('button', { name: 'dora' }).waitFor()
   await assertSound(browser, page, 'issuer')
+  await page.context().close()
+  browser.expect(undefined)
+}
+
+async function failsAtIssuer({ browser }: ConsoleScene): Promise<void> {
+  browser.expect(/status of 401/)
+  const page = await browser.tab()
+  await page.goto(prices)
+  const link = page.getByRole('link', { name: /10\.99\./ })
+  await link.waitFor()
+  // The way back from an issuer whose page somebody has cancelled.
+  await page.goto(`/hub/v1/session/callback?error=access_denied&state=x`)
+  await page.getByRole('alert').filter({ hasText: 'began in another browser' }).waitFor()
+  await page.goto(`/console/login?problem=issuer&return=${encodeURIComponent(prices)}`)
+  await page.getByRole('alert').filter({ hasText: 'cancelled or refused' }).waitFor()
+  await assertSound(browser, page, 'issuer-failed')
+  await link.click()
+  await page.getByText('apple: cheap').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
   await page.context().close()
   browser.expect(undefined)
 }

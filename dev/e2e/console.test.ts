@@ -21,6 +21,7 @@ test('the fleet in the web console', { skip: await whyNot(), timeout: 400_000 },
   await t.test('keeps no credential where a script could read it', () => keepsNoSecret(scene, page))
   await t.test('speaks Chinese, in light colours, on a phone', () => fitsPhone(scene))
   await t.test('is used by keys alone', () => worksByKeys(page))
+  await t.test('shows a list in the same order to others by its address', () => sharesAddress(page))
   await t.test(
     'keeps the entries of a form when another tab ends the session, until it is back',
     () => keepsDraft(scene, page),
@@ -256,6 +257,28 @@ async function worksByKeys(page: Page): Promise<void> {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor()
+  await page.goBack()
+  await page.locator('[role=row][aria-selected=true]').filter({ hasText: 'edge' }).waitFor()
+}
+
+/** A link to a list shows others the same, and names that need escapes in an address are found. */
+async function sharesAddress(page: Page): Promise<void> {
+  await page.goto('/console/access/who-can?verb=get&resource=pods')
+  for (const _ of ['up', 'down'])
+    await page.getByRole('button', { name: 'Role', exact: true }).click()
+  const row = page.getByRole('row').filter({ hasText: 'system:kube-scheduler' }).first()
+  await row.getByRole('gridcell').first().click()
+  const other = await page.context().newPage()
+  await other.goto(page.url())
+  await other
+    .getByRole('columnheader', { name: 'Role' })
+    .and(other.locator('[aria-sort=descending]'))
+    .waitFor()
+  const chosen = other.locator('[role=row][aria-selected=true]')
+  assert.equal(await chosen.innerText(), await row.innerText())
+  await chosen.getByRole('link', { name: 'system:kube-scheduler' }).last().click()
+  await other.getByText('kind: ClusterRole').waitFor()
+  await other.close()
 }
 
 async function keepsDraft({ browser, token }: ConsoleScene, page: Page): Promise<void> {
@@ -353,7 +376,7 @@ async function seesAbsence(scene: ConsoleScene, page: Page): Promise<void> {
   browser.expect(/status of 50\d|ERR_|net::|WebSocket/)
   await page.goto('/console/')
   await page.getByRole('link', { name: 'edge: Ready' }).waitFor()
-  await cloud.agent.stop()
+  await cloud.agent.kill()
   await page.getByRole('link', { name: 'edge: Away' }).waitFor({ timeout: 30_000 })
   await assertSound(browser, page, 'fleet-away')
   await page.getByRole('link', { name: 'edge: Away' }).click()

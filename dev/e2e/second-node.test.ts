@@ -45,6 +45,9 @@ test('two nodes', { skip: await whyNot(), timeout: 400_000 }, async (t) => {
   const second = await joinByPrintedCommand(cluster)
   await t.test('the printed command joins a second node', () => cluster.untilNodeReady(second.name))
   await t.test('pods reach each other by address, service and name', () => reach(cluster))
+  await t.test('a load balancer answers at the addresses of the nodes, not at a port in use', () =>
+    balances(cluster, [first, second]),
+  )
   await t.test('routes to pods of the other node, once deleted, are put back', () =>
     losesRoutes(cluster, first),
   )
@@ -163,6 +166,55 @@ async function reach(cluster: ClusterOnHosts): Promise<void> {
       })
     }
   }
+}
+
+const balancers = [8088, 10_250].map(
+  (port) => `
+apiVersion: v1
+kind: Service
+metadata: { name: lb-${port}, namespace: default }
+spec:
+  type: LoadBalancer
+  selector: { app: echo }
+  ports: [{ port: ${port}, targetPort: 8080 }]
+`,
+)
+
+async function balances(
+  cluster: ClusterOnHosts,
+  nodes: readonly [EdgeNode, EdgeNode],
+): Promise<void> {
+  await cluster.apply(balancers.join('---'))
+  const addresses = nodes.map(({ host }) => host.address).toSorted()
+  const read = (name: string, path: string): Promise<string> =>
+    cluster.kubectl('get', 'service', name, '-o', `jsonpath=${path}`)
+  await cluster.waitFor('the load balancer to have the addresses of both nodes', async () => {
+    const ips = await read('lb-8088', '{.status.loadBalancer.ingress[*].ip}')
+    return ips.split(' ').toSorted().join() === addresses.join() ? true : undefined
+  })
+  const pods = (await echoPods(cluster)).map(({ name }) => name)
+  const [one, other] = nodes
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+    [one, one],
+  ] as const) {
+    const seen = new Set<string>()
+    const url = `http://${to.host.address}:8088/name`
+    await cluster.waitFor(`${from.name} to reach both pods at ${to.name}`, async () => {
+      const answer = await from.host.run(['timeout', '3', 'busybox', 'wget', '-qO-', url])
+      if (answer.exitCode === 0) seen.add(answer.stdout.trim())
+      return seen.size === pods.length ? true : undefined
+    })
+    assert.deepEqual([...seen].toSorted(), pods.toSorted())
+  }
+  await cluster.waitFor('the load balancer of a port in use to say so', async () => {
+    const message = await read('lb-10250', '{.status.conditions[*].message}')
+    const ips = await read('lb-10250', '{.status.loadBalancer.ingress[*].ip}')
+    return ips === '' && nodes.every(({ name }) => message.includes(`node ${name}: port 10250/tcp`))
+      ? true
+      : undefined
+  })
 }
 
 async function losesRoutes(cluster: ClusterOnHosts, first: EdgeNode): Promise<void> {

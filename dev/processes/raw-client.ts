@@ -13,7 +13,8 @@ export interface RawAnswer {
  * measurement and the server, and the same for every server.
  */
 export interface RawClient {
-  get(path: string): Promise<RawAnswer>
+  /** If `accept` is omitted, the answer is JSON. */
+  get(path: string, accept?: string): Promise<RawAnswer>
   send(method: string, path: string, body: unknown, contentType?: string): Promise<RawAnswer>
   /** Opens a separate connection. Passes the body's bytes to `onData` as they arrive, until `close`. */
   open(path: string, onData: (chunk: Buffer) => void): Promise<Disposable>
@@ -50,7 +51,12 @@ export async function openRawClient(
   const send: RawClient['send'] = (method, path, body, contentType = 'application/json') =>
     exchange({ ...base, agent, method, path }, body, contentType)
   return {
-    get: (path) => send('GET', path, undefined),
+    get: (path, accept = base.headers.accept) =>
+      exchange(
+        { ...base, headers: { ...base.headers, accept }, agent, method: 'GET', path },
+        undefined,
+        '',
+      ),
     send,
     open: (path, onData) => openStream({ ...base, ...tls, agent: false, path }, onData),
     close: () => agent.destroy(),

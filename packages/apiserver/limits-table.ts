@@ -238,6 +238,8 @@ export const apiServerBounds = Object.freeze({
   pushTurns: Object.freeze({
     restMsMin: 1,
     restMsMax: 20,
+    /** The rest of the watches writes in the next turn. */
+    turnMsMax: 20,
   }),
   customKinds: Object.freeze({
     pendingMax: 10_000,

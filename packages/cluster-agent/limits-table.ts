@@ -76,10 +76,12 @@ export const apiForwarderDefaults = Object.freeze({
   idleSocketMs: 55_000,
 })
 
-/** Karmada's. */
+/** Karmada's, but for the lease of an agent whose tunnel is open. */
 export const clusterReporterDefaults = Object.freeze({
   statusPeriodMs: 10_000,
   leaseSeconds: 40,
+  presentLeaseSeconds: 600,
+  presentRenewMs: 240_000,
   requestMs: 10_000,
 })
 

@@ -18,6 +18,7 @@ export { type PushPlans, pushPlans } from './push/push-target.ts'
 export { pushedWay } from './push/pushed-way.ts'
 export { clusterIdOf } from './report/cluster-id.ts'
 export {
+  type ClusterReporterDeps,
   type ClusterReporterTiming,
   type ReportedRound,
   runClusterReporter,
@@ -27,7 +28,7 @@ export { isNodeReady } from './report/node-ready.ts'
 export { RoundGate } from './report/round-gate.ts'
 export { sayNotReady } from './report/say-not-ready.ts'
 export { RunningClusters } from './running-clusters.ts'
-export type { FollowedClusters } from './work/followed-clusters.ts'
+export { ownClusters, type FollowedClusters } from './work/followed-clusters.ts'
 export type { ManifestMapping } from './work/manifest-mapping.ts'
 export { MappingRefusal } from './work/mapping-refusal.ts'
 export { MemberCluster } from './work/member-cluster.ts'

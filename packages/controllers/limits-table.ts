@@ -61,6 +61,14 @@ export const controllerBounds = Object.freeze({
     retryMsMin: 500,
     retryMsMax: 122_000,
   }),
+  serviceLbController: Object.freeze({
+    /** A burst of changes (a rollout, a node that restarts) triggers one plan of all load balancers. */
+    settleMs: 50,
+  }),
+  balanceStatus: Object.freeze({
+    /** An event takes 1,024 characters. */
+    messageCharactersMax: 1_000,
+  }),
   namespaceController: Object.freeze({
     /** Several pods that end together trigger one look at their namespace. */
     settleMs: 100,

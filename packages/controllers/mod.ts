@@ -18,4 +18,5 @@ export { createNodeLifecycleController } from './nodes/node-lifecycle-controller
 export { nodeIpamController } from './nodes/node-ipam.ts'
 export { clusterTrustBundlePublisher } from './root-ca/cluster-trust-bundle-publisher.ts'
 export { rootCaPublisher } from './root-ca/root-ca-publisher.ts'
+export { serviceLbController } from './service-lb/service-lb-controller.ts'
 export { serviceAccountTokenController } from './serviceaccount/service-account-token-controller.ts'

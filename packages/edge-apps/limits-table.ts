@@ -47,6 +47,8 @@ export const edgeAppsBounds = Object.freeze({
     refusedMs: 15_000,
     /** The pause between two steps of a unit that is handed over or taken back. */
     stepMs: 500,
+    /** The interval at which a unit is looked at that acts, and gets further servers. */
+    growMs: 3_000,
     /** The faults that one status names. */
     faultsMax: 5,
   }),

@@ -20,5 +20,5 @@ export {
   type ParentRecord,
   type UnitRecord,
 } from './levels/handover.ts'
-export type { TakeResult, UnitActs, UnitServing } from './levels/unit-acts.ts'
-export type { UnitFault } from './levels/unit-faults.ts'
+export type { TakeResult, UnitActs, UnitMaster, UnitServing } from './levels/unit-acts.ts'
+export { insufficient, type UnitFault } from './levels/unit-faults.ts'

@@ -58,6 +58,10 @@ export const etcdServerBounds = Object.freeze({
     /** The number of messages of one stream that wait to be handled. */
     waitingMessagesMax: 256,
   }),
+  deadlines: Object.freeze({
+    /** The number of open requests for each millisecond between two looks for late ones, which take a hundredth of the time. */
+    requestsPerMs: 1_000,
+  }),
   gateway: Object.freeze({
     /** The most that JSON makes of a request: base64 takes a third more, and names and spaces take some. */
     growth: 2,

@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
+import { systemClock } from '@skerry/base'
 import { until } from '@skerry/testing'
+import type { OnStream } from './connection/http2-connection.ts'
+import type { Http2Stream } from './connection/http2-stream.ts'
 import { frameTypes } from './frames/frame-types.ts'
+import { headerBlock } from './hpack/header-block.ts'
+import { Http2Server } from './http2-server.ts'
 import { openEchoServer, type EchoServer } from './testing/echo-server.ts'
-import { frame, RawPeer, requestFrame } from './testing/raw-peer.ts'
+import { emptySettings, frame, preface, RawPeer, requestFrame } from './testing/raw-peer.ts'
 
 interface Answer {
   readonly status: number | undefined
   readonly body: string
   readonly trailer: string | undefined
 }
+
+const head = headerBlock({ ':status': 200 })
+const acknowledged = frame(frameTypes.settings, 1, 0)
 
 function clientOf(server: EchoServer, settings = {}): ClientHttp2Session {
   const session = connect(`http://127.0.0.1:${server.port}`, { settings })
@@ -68,6 +78,36 @@ test('an acknowledgement goes in one piece with the answer that is committed nex
   const [piece]: Buffer[] = await once(peer.socket, 'data')
   assert.equal(piece?.[3], frameTypes.ping)
   assert.equal(piece[17 + 3], frameTypes.headers)
+})
+
+test('an event and the answer that follows by a promise leave in one piece', async () => {
+  const open: Http2Stream[] = []
+  const onStream: OnStream = (stream) => {
+    open.push(stream)
+    return { onData() {}, onEnd() {}, onTaken() {}, onClose() {} }
+  }
+  const server = new Http2Server({}, { clock: systemClock, onStream })
+  const [near, far] = duplexPair()
+  // The server uses what a socket has of a duplex; this one keeps the pieces apart.
+  server.take(near as Socket)
+  const pieces: Buffer[] = []
+  far.on('data', (piece: Buffer) => pieces.push(piece))
+  far.write(Buffer.concat([preface, emptySettings, requestFrame(1, true), requestFrame(3, true)]))
+  await until(() => pieces.some((piece) => piece.includes(acknowledged)))
+  const before = pieces.length
+  setImmediate(() => {
+    const [watch, write] = open
+    watch?.respond(head)
+    void Promise.resolve()
+      .then(() => {})
+      .then(() => {
+        write?.respond(head)
+        write?.end()
+      })
+  })
+  await until(() => Buffer.concat(pieces.slice(before)).length === 2 * (9 + head.length))
+  assert.equal(pieces.length, before + 1)
+  near.destroy()
 })
 
 const settings = [

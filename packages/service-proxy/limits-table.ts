@@ -28,6 +28,10 @@ export const serviceProxyBounds = Object.freeze({
     connectionsMax: 100,
     requestMsMax: 5_000,
   }),
+  machinePorts: Object.freeze({
+    /** The part of a list of sockets that is read: seven thousand lines. */
+    fileBytesMax: 1024 * 1024,
+  }),
   nodeNetwork: Object.freeze({
     /** How often changes by other programs are corrected. */
     checkMs: 10_000,

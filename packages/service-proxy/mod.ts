@@ -5,11 +5,13 @@
  * Start reading at run-service-network.ts, then service-table.ts (the flat layout) and
  * policy/policy-plan.ts.
  */
-export { runServiceNetwork, type NodeWatch } from './run-service-network.ts'
+export { runServiceNetwork, type NodeBalancing, type NodeWatch } from './run-service-network.ts'
 export { clearNodeNetwork } from './network/node-network.ts'
 export { NetworkHealth } from './network/network-health.ts'
 export { createNft } from './nftables/nft.ts'
+export type { UsedPort } from './services/machine-ports.ts'
 export { topologyOf } from './services/near-endpoints.ts'
+export { serviceBalancer } from './services/service-balancer.ts'
 export { zoneKey } from './services/node-labels.ts'
 export { hostnameKey } from './services/topology-annotations-table.ts'
 export { serviceReach } from './services/service-reach.ts'

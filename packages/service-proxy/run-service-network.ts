@@ -20,6 +20,7 @@ import { keepNodeNetwork, prepareNodeNetwork } from './network/node-network.ts'
 import type { NetworkPolicies } from './policy/network-policies.ts'
 import { planPodNetwork, type PodNetworkPlan } from './network/pod-network.ts'
 import { applyPodRoutes, haveRoutes, isNeighbour } from './network/pod-routes.ts'
+import { readMachinePorts, type MachinePorts, type UsedPort } from './services/machine-ports.ts'
 import { createServiceProxy, type ServiceProxy } from './services/service-proxy.ts'
 import {
   presumeReady,
@@ -55,12 +56,21 @@ export interface ServiceNetworkDeps {
   policies: Pick<NetworkPolicies, 'run'>
   /** Returns the current address of a pod of this node, or undefined for other pods and before it has one. */
   podAddress: (podUid: string) => string | undefined
+  /** The node's part in balancing services. If omitted, it reports nothing. */
+  balancing?: NodeBalancing | undefined
   /** Watches the nodes while the control plane is away. If omitted, nobody does. */
   neighbours?: NodeWatch | undefined
   clock: Clock
   random: Random
   log: Logger
   health: NetworkHealth
+}
+
+export interface NodeBalancing {
+  /** Returns the ports of the machine that pods of this node take by `hostPort`. */
+  hostPorts(): readonly UsedPort[]
+  /** Called with the used ports that load balancers want of this node, e.g. `22/tcp`, when they have changed. */
+  onUsedPorts(ports: readonly string[]): void
 }
 
 /** Finds dead nodes without the control plane. */
@@ -126,7 +136,14 @@ export async function runServiceNetwork(
 }
 
 function createProxy(config: ServiceNetworkConfig, deps: ServiceNetworkDeps): ServiceProxy {
-  return createServiceProxy({ nodeName: config.nodeName, network: networkOf(config) }, deps)
+  const readMachine = async (): Promise<MachinePorts> => {
+    const machine = await readMachinePorts()
+    return { ...machine, used: [...machine.used, ...(deps.balancing?.hostPorts() ?? [])] }
+  }
+  const { nodeName } = config
+  const onUsedPorts = (ports: readonly string[]): void => deps.balancing?.onUsedPorts(ports)
+  const parts = { ...deps, readMachine, onUsedPorts }
+  return createServiceProxy({ nodeName, network: networkOf(config) }, parts)
 }
 
 /** Returns the owners of addresses, as far as a node knows them before it hears of others. */

@@ -219,11 +219,11 @@ export class SqliteStore implements Store {
 
   async write(write: Write): Promise<WriteResult> {
     checkWrite(write, this.#limits)
-    const { companions = [], isRelaxed = false } = write
+    const { companions = [], requires = [], isRelaxed = false } = write
     const mayWait = isRelaxed && companions.length === 0
     const bytes = [write, ...companions].reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     const mayUseReserve = write.value === undefined || write.isDeleteStep === true
-    const isAlone = companions.length === 0 && write.requires === undefined
+    const isAlone = companions.length === 0 && requires.length === 0
     return this.#commits.submit({ bytes, mayUseReserve, mayWait }, (transaction) =>
       isAlone
         ? this.#apply(write, transaction)

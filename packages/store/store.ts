@@ -77,8 +77,8 @@ export interface Write {
   isRelaxed?: boolean
   /** Writes of other keys that apply together with this one, or not at all. */
   companions?: readonly CompanionWrite[]
-  /** A key that must have this modRevision for the write to apply, though it is not changed. */
-  requires?: RequiredRevision
+  /** Keys that must have these modRevisions for the write to apply, though they are not changed. */
+  requires?: readonly RequiredRevision[]
 }
 
 export interface RequiredRevision {

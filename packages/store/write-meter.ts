@@ -42,12 +42,19 @@ export class WriteMeter implements Disposable {
   #count(): number {
     if (this.#file === undefined) return 0
     const length = readSync(this.#file, this.#buffer, 0, this.#buffer.length, 0)
-    const text = this.#buffer.toString('latin1', 0, length)
-    return Number.parseInt(text.slice(text.indexOf(name) + name.length), 10)
+    const from = this.#buffer.indexOf(name) + name.length
+    // It is read twice for each commit, so that no text is made of it.
+    let count = 0
+    for (let at = from; at < length && this.#buffer[at] !== newLine; at += 1) {
+      count = count * 10 + (this.#buffer[at] ?? zero) - zero
+    }
+    return count
   }
 }
 
-const name = 'wchar: '
+const name = Buffer.from('wchar: ')
+const newLine = 0x0a
+const zero = 0x30
 
 function openCount(): number | undefined {
   try {

@@ -37,12 +37,13 @@ export function planWrite(write: Write, previous: Entry | undefined, revision: n
   return { row: rowOf(event, previous, 0), event, result }
 }
 
-/** Returns the required key, or the first companion's, that does not have the expected revision. */
+/** Returns the first required key, or else the first companion's, that does not have the expected revision. */
 export function refusingKey(
-  { requires, companions = [] }: Pick<Write, 'requires' | 'companions'>,
+  { requires = [], companions = [] }: Pick<Write, 'requires' | 'companions'>,
   revisionOf: (key: string) => number,
 ): string | undefined {
-  if (requires && revisionOf(requires.key) !== requires.revision) return requires.key
+  const required = requires.find(({ key, revision }) => revisionOf(key) !== revision)
+  if (required) return required.key
   return companions.find(({ key, expectRevision }) => revisionOf(key) !== expectRevision)?.key
 }
 

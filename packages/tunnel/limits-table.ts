@@ -113,6 +113,8 @@ export const tunnelBounds = Object.freeze({
     /** The limit of frames without a body that wait for the link; an end that takes none is not waited for. */
     controlBytesMax: 16_777_216,
     reasonBytesMax: 1_024,
+    /** The open requests of one agent at its hub: some watches, and a few writes. */
+    agentStreamsMax: 128,
     rulesBytesMax: 4_096,
   }),
   sessionWindow: Object.freeze({

@@ -1,10 +1,13 @@
 /** The hub's Works for a cluster reach it through the cluster's own agent, with the agent's own rights. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Duplex } from 'node:stream'
 import type { AnyObject } from '@skerry/api'
+import { connectByTcp, systemClock } from '@skerry/base'
 import { createCluster, resources, type ClusterClient } from '@skerry/client'
-import { clusterResource, executionNamespace } from '@skerry/fleet-kinds'
+import { clusterNamespace, clusterResource, executionNamespace } from '@skerry/fleet-kinds'
 import { workResource, type Work } from '@skerry/karmada-kinds'
+import { until } from '@skerry/testing'
 import {
   startTestAgent,
   startTestEdge,
@@ -81,6 +84,32 @@ test("an agent that is configured to applies the hub's objects for its cluster, 
   const made = await local.resource(resources.namespaces).get({ name: 'till' }, soon())
   assert.equal(made.metadata.annotations?.['work.karmada.io/namespace'], namespace)
   await local.resource(resources.clusterRoles).get({ name: 'reader' }, soon())
+})
+
+test('reports and Works take the tunnel, so that a hub has one connection for each site', async () => {
+  await using fleet = await startTestHub()
+  await using edge = await startTestEdge({ appliesWorks: true })
+  const dial = connectByTcp({ timeoutMs: 10_000, clock: systemClock })
+  const open = new Set<Duplex>()
+  await using _agent = await startTestAgent(fleet, {
+    name: 'shop',
+    api: edge.api,
+    appliesWorks: true,
+    async connect(to, signal) {
+      const socket = await dial(to, signal)
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+      return socket
+    },
+  })
+  await readyFleet(fleet)
+  await fleet.admin.resource(workResource).create(work(space), soon())
+  await untilApplied(fleet, 'True')
+  // Those of the registration end by themselves.
+  await until(async () => open.size <= 1 || undefined, soon())
+  const leases = fleet.admin.resource(resources.leases)
+  const { spec } = await leases.get({ namespace: clusterNamespace, name: 'shop' }, soon())
+  assert.equal(spec?.leaseDurationSeconds, 600)
 })
 
 test('an object that an agent may not write is reported at the hub, and a cluster that goes keeps its objects', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { runAll, type Task } from '@skerry/base'
 import type { ClusterClient } from '@skerry/client'
-import { leadInCluster, runWorks } from '@skerry/cluster-agent'
+import { leadInCluster, runWorks, type FollowedClusters } from '@skerry/cluster-agent'
 import type { VirtualClusters } from '@skerry/virtual-clusters'
 import type { RoleContext } from '../runtime/role-context.ts'
 import type { AgentVirtual, AgentVirtualDeps, AgentVirtualOptions } from './agent-virtual.ts'
@@ -28,15 +28,25 @@ export interface AgentWorksOptions {
   readonly virtual: VirtualClusters | undefined
 }
 
+export interface AgentWorksDeps {
+  readonly hub: ClusterClient
+  readonly local: ClusterClient
+  /** The watch of its own Cluster. If omitted, its Works have one of their own. */
+  readonly clusters?: FollowedClusters
+}
+
 /** Returns the tasks that change the agent's cluster. Only one of a cluster's agents runs them at a time. */
 export function agentWorks(
   { clusterName, appliesWorks, edgeApps, virtual }: AgentWorksOptions,
-  { hub, local }: { hub: ClusterClient; local: ClusterClient },
+  { hub, local, clusters }: AgentWorksDeps,
   { clock, random, log }: RoleContext,
 ): Task[] {
   const deps = { hub, local, clock, random, log }
+  const shared = clusters ? { clusters } : {}
   const led: Task[] = [
-    ...(appliesWorks ? [(scope: AbortSignal) => runWorks({ clusterName }, deps, scope)] : []),
+    ...(appliesWorks
+      ? [(scope: AbortSignal) => runWorks({ clusterName }, { ...deps, ...shared }, scope)]
+      : []),
     ...(virtual ? [(scope: AbortSignal) => virtual.lead(scope)] : []),
     ...(edgeApps.length > 0 ? [edgeAppsTask(edgeApps, local, { clock, random, log })] : []),
   ]

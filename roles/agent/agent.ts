@@ -5,8 +5,16 @@ import {
   createHttpsTransport,
   type ClusterClient,
   type HttpsTransportConfig,
+  type Transport,
 } from '@skerry/client'
-import { clusterIdOf, createApiForwarder, runClusterReporter } from '@skerry/cluster-agent'
+import {
+  clusterIdOf,
+  createApiForwarder,
+  ownClusters,
+  runClusterReporter,
+  type ClusterReporterDeps,
+} from '@skerry/cluster-agent'
+import { createInformerSet } from '@skerry/controller-runtime'
 import type { AgentPlace } from '@skerry/fleet-kinds'
 import {
   agentHeaders,
@@ -19,13 +27,19 @@ import {
 } from '@skerry/gateway'
 import type { ImpersonationPolicy } from '@skerry/membership'
 import type { VirtualViews } from '@skerry/virtual-clusters'
-import { runTunnelAgent, type DialTunnelOptions, type TunnelAgentState } from '@skerry/tunnel'
+import {
+  runTunnelAgent,
+  type DialTunnelOptions,
+  type TunnelAgentState,
+  type TunnelHandler,
+} from '@skerry/tunnel'
 import { withClockCheck } from '../runtime/clock-check.ts'
 import type { RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
 import { openAgentIdentity, type AgentIdentity } from './agent-identity.ts'
 import { agentWorks, openVirtual } from './agent-works.ts'
 import type { ChildIdentities } from './child-identities.ts'
+import { HubTunnels } from './hub-tunnels.ts'
 import { openObserver } from './open-observer.ts'
 import { untilRegistered } from './until-registered.ts'
 import { createVirtualIdentities } from './virtual-identities.ts'
@@ -50,6 +64,8 @@ export interface AgentOptions extends WayToApiOptions, AgentDuties {
   enrolment: AgentEnrolment
   /** The cluster's own API server, with the agent's credentials. */
   api: HttpsTransportConfig
+  /** Reaches that API server in another way, for what the agent itself asks. If omitted, over HTTPS. */
+  localTransport?: Transport
   /** Connects to the hub. If omitted, over TCP. */
   connect?: Connect
   place?: AgentPlace
@@ -85,11 +101,11 @@ export interface AgentListeners {
 /** Registers the cluster with the hub and serves its API there, until the signal aborts. */
 export async function runAgent(options: AgentOptions, context: RoleContext): Promise<void> {
   const { onTunnel } = withClockCheck({ hub: options.hub, ...options.listeners }, context)
-  const { gate, onOpen, onViews, onIdentity } = options.listeners ?? {}
-  const { clock, random, log, onBytes } = context
+  const { gate, onViews, onIdentity } = options.listeners ?? {}
+  const { clock, random, log } = context
   const userAgent = `skerry/${version} (agent)`
-  using localTransport = createHttpsTransport(options.api, { clock })
-  const local = createCluster(localTransport, { log, clock, userAgent })
+  using overHttps = createHttpsTransport(options.api, { clock })
+  const local = createCluster(options.localTransport ?? overHttps, { log, clock, userAgent })
   const readClusterId = (signal: AbortSignal) => clusterIdOf(local, signal)
   const open = () => openAgentIdentity({ ...options, ...options.enrolment, readClusterId }, context)
   const identity = await untilRegistered(options.hub, open, context)
@@ -98,7 +114,8 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
   const { api, policy = {} } = options
   const onRefused = (reason: AgentRefusal): void => metrics.onRefused(reason)
   using forwarder = createApiForwarder({ api, policy, onRefused }, { clock, log })
-  const hub = createCluster(hubTransport, { log, clock, userAgent })
+  const tunnels = new HubTunnels(hubTransport, clock)
+  const hub = createCluster(tunnels.transport, { log, clock, userAgent })
   const observer = openObserver(local, api, context)
   const each = identitiesOf(options, { local, parent: identity }, context)
   const identityOf = each?.identityOf ?? (() => ({ hub }))
@@ -109,22 +126,70 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
   )
   const handler = wayToApi(options, { forwarder, local, views, metrics }, context)
   const { clusterName: name } = options
+  const informers = createInformerSet(hub, { clock, random, log })
+  const clusters = ownClusters(name, informers)
+  const represent = representation(
+    { identity, handler, tunnels, metrics, onTunnel },
+    { hub, observer, clusters },
+    options,
+    context,
+  )
+  await runAll(context.signal, [
+    (scope) => identity.client.run(scope),
+    ...(onIdentity ? [onIdentity(identity)] : []),
+    ...(each ? [each.run] : []),
+    (scope) => observer.run(scope),
+    (scope) => informers.run(scope),
+    ...tasks,
+    ...agentWorks(
+      {
+        clusterName: name,
+        appliesWorks: options.appliesWorks === true,
+        edgeApps: options.edgeApps ?? [],
+        virtual,
+      },
+      { hub, local, clusters },
+      context,
+    ),
+    gate?.(represent) ?? represent,
+  ])
+}
+
+interface Representing {
+  readonly identity: AgentIdentity
+  readonly handler: TunnelHandler
+  readonly tunnels: HubTunnels
+  readonly metrics: ReturnType<typeof createAgentMetrics>
+  readonly onTunnel: (state: TunnelAgentState) => void
+}
+
+/** Returns the task that represents the cluster at the hub: by reports, and by tunnels that it keeps open. */
+function representation(
+  { identity, handler, tunnels, metrics, onTunnel }: Representing,
+  reported: Pick<ClusterReporterDeps, 'hub' | 'observer' | 'clusters'>,
+  options: AgentOptions,
+  { clock, random, log, onBytes }: RoleContext,
+): Task {
   const { labels, ...place } = options.place ?? {}
   const reporting = {
-    name,
+    name: options.clusterName,
     place,
     ...(labels ? { labels } : {}),
     appliesWorks: options.appliesWorks === true,
   }
-  const represent: Task = (signal) =>
+  const isPresent = (): boolean => tunnels.isPresent()
+  const onOpen = options.listeners?.onOpen
+  return (signal) =>
     runAll(signal, [
-      (scope) => runClusterReporter(reporting, { hub, observer, clock, random, log }, scope),
+      (scope) =>
+        runClusterReporter(reporting, { ...reported, isPresent, clock, random, log }, scope),
       (scope) =>
         runTunnelAgent(
           {
             endpoint: (held) => endpointOf(options, identity, held),
             ...(onOpen ? { onOpen } : {}),
             onState(state) {
+              tunnels.onState(state)
               metrics.onTunnel(state)
               onTunnel(state)
             },
@@ -134,24 +199,6 @@ export async function runAgent(options: AgentOptions, context: RoleContext): Pro
           scope,
         ),
     ])
-  await runAll(context.signal, [
-    (scope) => identity.client.run(scope),
-    ...(onIdentity ? [onIdentity(identity)] : []),
-    ...(each ? [each.run] : []),
-    (scope) => observer.run(scope),
-    ...tasks,
-    ...agentWorks(
-      {
-        clusterName: name,
-        appliesWorks: options.appliesWorks === true,
-        edgeApps: options.edgeApps ?? [],
-        virtual,
-      },
-      { hub, local },
-      context,
-    ),
-    gate?.(represent) ?? represent,
-  ])
 }
 
 /** Returns the identities of its virtual clusters; undefined if it has none. */

@@ -14,6 +14,16 @@ export const agentBounds = Object.freeze({
     /** The number of identities that may be requested at the same time. */
     openingMax: 16,
   }),
+  hubTunnels: Object.freeze({
+    /** A lease that lasts is renewed again at once, in milliseconds after the last tunnel ended; the hub waits for 40 s. */
+    absentMs: 20_000,
+    /** The time for the first dial to succeed or fail, and for the first tunnel to be there for watches. */
+    firstMs: 10_000,
+    watchFirstMs: 30_000,
+    /** The time after which requests go over HTTPS, and watches: each of these takes a connection. */
+    directMs: 20_000,
+    watchDirectMs: 120_000,
+  }),
   karmadaIdentities: Object.freeze({
     /** A token that has run out is not tried again with each request; another one is found within this. */
     retryMs: 15_000,

@@ -88,7 +88,10 @@ test('a person logs in at the issuer and comes back to the page, while another b
   // The code and the state are good once.
   stranger.cookies.set('__Host-skerry-login', state)
   const replayed = await stranger.ask({ path: back, headers: navigation })
-  assert.equal(replayed.headers.location, '/console/login?problem=issuer')
+  assert.equal(
+    replayed.headers.location,
+    '/console/login?problem=issuer&return=%2Fconsole%2Fclusters%2Fshop-7%3Ftab%3Dnodes',
+  )
   assert.equal(stranger.cookies.has('__Host-skerry-session'), false)
 })
 
@@ -109,9 +112,9 @@ test('a login leads to pages of the console alone, and a refused one back to the
   }
   issuer.setPerson(undefined)
   const browser = openTestBrowser(fleet)
-  const back = await visit(scene, await begin(browser, '/console/'))
+  const back = await visit(scene, await begin(browser, '/console/clusters'))
   const { headers } = await browser.ask({ path: back, headers: navigation })
-  assert.equal(headers.location, '/console/login?problem=issuer')
+  assert.equal(headers.location, '/console/login?problem=issuer&return=%2Fconsole%2Fclusters')
   assert.equal(browser.cookies.size, 0)
 })
 

@@ -70,6 +70,12 @@ export const machineBounds = Object.freeze({
     }),
     site: Object.freeze({
       tokenTtlSeconds: 600,
+      /** A token of a further server opens all keys of the unit. */
+      masterTokenTtlSeconds: 600,
+      /** The interval at which a control plane tries again to get an etcd. */
+      growAgainMs: 60_000,
+      /** The letters of a fault that are reported to the parent. */
+      troubleMax: 500,
     }),
   }),
   /** A short command that asks the site on this machine. */

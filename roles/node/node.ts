@@ -39,6 +39,7 @@ import { openNodeIdentity, pkiDirectory } from '../runtime/node-identity.ts'
 import { followApiServers } from '../runtime/follow-api-servers.ts'
 import { reportReady, type RoleContext } from '../runtime/role-context.ts'
 import { version } from '../runtime/version.ts'
+import { createNodePorts, type NodePorts } from './balancing.ts'
 import { certificateAnnotations } from './certificate-annotations.ts'
 import { cniPluginDirectory, containerdOptions, proxyMark } from './node-containerd.ts'
 import { keepServing } from './keep-serving.ts'
@@ -124,16 +125,15 @@ export async function runNode(
   const identity = await openNodeIdentity({ ...options, ...options.joining }, context)
   const cluster = clusterOf(identity, context)
   const neighbours = neighboursFor(options, { ...context, identity })
-  const parts: NodeParts = { options, address, cluster, runtime, identity, neighbours, held: {} }
+  let running: RunningKubelet | undefined
+  const ports = createNodePorts(() => running)
+  const given = { options, address, cluster, runtime, identity }
+  const parts: NodeParts = { ...given, neighbours, ports, held: {} }
   const policies = networkPolicies(options, { ...context, cluster })
   const health = new NetworkHealth()
-  log.info('Node starts', {
-    node: options.nodeName,
-    address: address.current,
-    adopted: containerd.isAdopted,
-  })
+  const { isAdopted: adopted } = containerd
+  log.info('Node starts', { node: options.nodeName, address: address.current, adopted })
   const kubelet = Promise.withResolvers<RunningKubelet>()
-  let running: RunningKubelet | undefined
   using _moves = address.onChange(onMove(identity, () => running))
   const podAddress = (uid: string): string | undefined =>
     running?.pods.list().find((pod) => pod.metadata.uid === uid)?.status?.podIP
@@ -152,12 +152,7 @@ export async function runNode(
           cluster,
           runtime,
           isolation: policies,
-          notes: {
-            networkProblems: () => health.problems(),
-            annotations: () => certificateAnnotations(identity.client, parts.held.serving),
-            lease: neighbours?.leaseNotes ?? noLeaseNotes,
-            clockFault: () => time.fault(),
-          },
+          notes: notesOf(parts, { time, health }),
           standIn: standInFor(options, identity, context),
           onReady: (ready) => {
             running = ready
@@ -173,6 +168,22 @@ export async function runNode(
     async (scope) => serviceNetwork({ ...parts, podAddress, policies, health }, context, scope),
     ...diskTasks(parts, context),
   ]).finally(() => (options.stopsPods ? containerd.stop() : undefined))
+}
+
+/** Returns what the node writes about itself, in addition to the kubelet's own facts. */
+function notesOf(
+  { identity, held, ports, neighbours }: NodeParts,
+  { time, health }: { time: { fault(): string | undefined }; health: NetworkHealth },
+): Parameters<typeof runKubelet>[1]['notes'] {
+  return {
+    networkProblems: () => health.problems(),
+    annotations: () => ({
+      ...certificateAnnotations(identity.client, held.serving),
+      ...ports.annotations(),
+    }),
+    lease: neighbours?.leaseNotes ?? noLeaseNotes,
+    clockFault: () => time.fault(),
+  }
 }
 
 /** Returns the reaction to another address of the machine. Parts that it does not name read the address when they need it. */
@@ -200,6 +211,7 @@ interface NodeParts {
   identity: NodeIdentity
   /** Undefined if the node watches nobody. */
   neighbours: NodeNeighbours | undefined
+  ports: NodePorts
   /** Has the serving certificate as soon as the control plane has issued it. */
   readonly held: { serving?: CertificateHolder }
 }
@@ -339,7 +351,7 @@ async function serviceNetwork(
   context: RoleContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, address, cluster, neighbours, podAddress, policies, health } = parts
+  const { options, address, cluster, neighbours, ports, podAddress, policies, health } = parts
   const dnsAddress = addressOf(options.network.serviceCidr, 10)
   await runServiceNetwork(
     {
@@ -362,6 +374,7 @@ async function serviceNetwork(
       snapshot: fileSnapshot(join(options.dataDir, 'service-network.json')),
       podAddress,
       neighbours: neighbours?.watch,
+      balancing: ports,
       policies,
       health,
     },

@@ -41,6 +41,13 @@ export const siteBounds = Object.freeze({
       ioWeight: 200,
       oomScore: -900,
     }),
+    /** A master that becomes the only one, or ceases to be one. */
+    leaving: Object.freeze({
+      /** How long its site may take to notice that the others are gone. */
+      forgetMs: 15_000,
+      forgetLookMs: 200,
+      removalsMax: 10,
+    }),
     removal: Object.freeze({
       /** etcd refuses changes of its members for five seconds after one of them has come back. */
       patienceMs: 15_000,
@@ -136,6 +143,8 @@ export const siteBounds = Object.freeze({
       movedMax: 5_000,
       /** How often what belongs to a unit is read again because somebody has just added to it. */
       readsMax: 10,
+      /** How often one write is tried because units change sides at the same time. */
+      renewalsMax: 10,
     }),
     content: Object.freeze({
       pageEntries: 500,
@@ -148,6 +157,12 @@ export const siteBounds = Object.freeze({
       heardMs: 60_000,
       nodesMax: 10_000,
       namedMax: 10,
+    }),
+    statement: Object.freeze({
+      /** The members of an etcd that a node names. */
+      membersMax: 10,
+      /** The letters of a fault that a node names. */
+      troubleMax: 500,
     }),
     route: Object.freeze({
       statementBytesMax: 4_096,

@@ -36,6 +36,7 @@ import { offlineWrites } from './parts/offline-writes.ts'
 import { program } from './parts/program.ts'
 import { returningNodes } from './parts/returning-nodes.ts'
 import { scheduler, type SchedulerOptions } from './parts/scheduler.ts'
+import { serviceBalancer, type Balancing } from './parts/service-balancer.ts'
 import { serviceNetwork, type NetworkOptions } from './parts/service-network.ts'
 import type { SiteAgentOptions } from './parts/site-agent.ts'
 import { siteUser, userAgent } from './parts/site-user.ts'
@@ -65,7 +66,10 @@ export interface SiteOptions {
   /** Name of the site, and of its Cluster on a hub. */
   name: string
   listening: SiteListening
-  network: NetworkOptions
+  network: NetworkOptions & {
+    /** If omitted, nodes. */
+    readonly loadBalancer?: Balancing | undefined
+  }
   /** A site with its state in etcd may have several masters. */
   store?: SharedStoreOptions
   access?: SiteAccessOptions
@@ -116,7 +120,8 @@ function siteParts(
       settings: settingsOf(options),
     }),
     ...(etcd ? [joiningMasters(etcd)] : []),
-    serviceNetwork({ ...options.network, name }),
+    serviceNetwork({ ...options.network, name, unitBlocks: units && (() => units.fence.blocks()) }),
+    serviceBalancer(options.network.loadBalancer ?? 'nodes'),
     metricsApi(options.aggregation?.metricsApi ?? {}),
     certificates(),
     returningNodes({ graceMs: options.access?.nodeReturnGraceMs }),
@@ -139,7 +144,7 @@ function siteParts(
 /** A leader without the systems of another one would take their definitions away. */
 function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
   const systems = [...new Set(control?.edgeApps?.systems)].toSorted()
-  const { clusterCidr, serviceCidr, clusterDomain } = network
+  const { clusterCidr, serviceCidr, clusterDomain, loadBalancer = 'nodes' } = network
   const { neighboursBy = 'none' } = control?.controllers ?? {}
   return {
     '--name': name,
@@ -147,7 +152,10 @@ function settingsOf({ name, network, control }: SiteOptions): CommonSettings {
     '--service-cidr': serviceCidr,
     '--cluster-domain': clusterDomain,
     '--neighbours-by': neighboursBy,
+    '--load-balancer': loadBalancer,
     '--edge-apps': systems.length === 0 ? 'none' : systems.join(','),
+    // A master without it would write what others have fenced.
+    '--hand-over-units': String(control?.edgeApps?.handsUnitsOver === true),
   }
 }
 
@@ -164,7 +172,7 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   const scope = { ...context, signal: serving.signal }
   await using served = await servedEtcd(options, scope)
   await using plane = await startControlPlane(
-    { ...planeOptions(options, context), guard: guardOf(options, units) },
+    { ...planeOptions(options, context), guard: guardOf(units) },
     role,
     scope,
   )
@@ -182,13 +190,9 @@ export async function runSite(given: SiteOptions, context: RoleContext): Promise
   await runAll(context.signal, [plane.upkeep, ...tasks, ...(served?.tasks ?? [])])
 }
 
-/** The state of several masters is in etcd; such a site neither hands units over nor is one. */
-function guardOf(
-  { store = {} }: SiteOptions,
-  units: Units | undefined,
-): ControlPlaneOptions['guard'] {
-  if (isInEtcd(store)) return undefined
+function guardOf(units: Units | undefined): ControlPlaneOptions['guard'] {
   return async (opened) => {
+    // A unit begins with the list of lent objects, which stays the same while it has several masters.
     const own = await guardLent(opened)
     return units ? units.fence.guard(own) : own
   }
@@ -208,7 +212,8 @@ async function openUnits({
   ])
   const { clusterCidr, serviceCidr, clusterDomain, nodeCidrMaskSize = 24 } = network
   const settings = { clusterCidr, serviceCidr, clusterDomain, nodeCidrMaskSize }
-  return units({ dataDir, isShared: isInEtcd(store), settings }, new UnitFence())
+  const isShared = isInEtcd(store)
+  return units({ dataDir, isShared, settings }, new UnitFence({ isShared }))
 }
 
 /** Imported only by a site that serves one. */

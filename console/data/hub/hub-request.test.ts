@@ -83,3 +83,16 @@ test('an endless answer is read as far as its bound', async (t) => {
   assert.equal((await faultOf('/bad')).facts.code, 500)
   assert.ok(sent < 8 * 1_048_576, `${sent} bytes`)
 })
+
+test('an answer shows the marks that turn letters around, and keeps them for an editor', async (t) => {
+  const spoof = 'invoice\u202egnp.exe'
+  const status = { kind: 'Status', message: spoof, code: 500 }
+  answering(t, {
+    '/page': () => Response.json({ [spoof]: spoof }),
+    '/broken': () => Response.json(status, { status: 500 }),
+  })
+  const shown = spoof.replace('\u202e', '\ufffd')
+  assert.deepEqual(await askJson('/page'), { [shown]: shown })
+  assert.deepEqual(await askJson('/page', { isExact: true }), { [spoof]: spoof })
+  assert.equal((await faultOf('/broken')).message, shown)
+})

@@ -1,6 +1,7 @@
 /** Requests to the hub as the session's user. The cookie travels by itself and counts only with our header. */
 import { requestLimits } from '../../limits-table.ts'
 import { browserClock } from '../browser/browser-clock.ts'
+import { showReorderingInJson } from '../browser/reordering-marks.ts'
 import { learnHubTime } from './hub-clock.ts'
 import { HubError, errorOfAnswer, noAnswer } from './hub-error.ts'
 
@@ -13,11 +14,19 @@ export interface HubRequest {
   readonly signal?: AbortSignal
   /** A stream has no end in time; any other request has one. */
   readonly isStream?: boolean
+  /** Keeps marks that turn letters around, because the answer is to be edited. If omitted, they are made visible. */
+  readonly isExact?: boolean
 }
 
 const sessionPath = '/hub/v1/session'
 const signOutListeners = new Set<() => void>()
 let looking: Promise<void> | undefined
+let answeredMs = 0
+
+/** When the hub last answered a request, by this browser's clock; 0 if it never has. */
+export function lastAnswerMs(): number {
+  return answeredMs
+}
 
 /** Calls when the hub no longer knows the session. */
 export function onSignedOut(listener: () => void): () => void {
@@ -59,7 +68,7 @@ export async function askHub(path: string, request: HubRequest = {}): Promise<Re
   const requestId = answer.headers.get('audit-id') ?? undefined
   const retryAfter = answer.headers.get('retry-after') ?? undefined
   const { text } = await readText(answer, requestLimits.errorCharsMax, request)
-  throw errorOfAnswer(text, {
+  throw errorOfAnswer(showReorderingInJson(text), {
     code: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -78,7 +87,7 @@ export async function askJson<Answer>(path: string, request: HubRequest = {}): P
   }
   // An answer without a body is for callers that expect none.
   if (text === '') return undefined as Answer
-  const read = parsed(text)
+  const read = parsed(request.isExact === true ? text : showReorderingInJson(text))
   if (typeof read !== 'object' || read === null) {
     const message = `Cannot read the answer to ${path}: it is not a JSON object`
     throw new HubError(message, { code, reason: 'BadAnswer' })
@@ -129,7 +138,7 @@ async function send(path: string, request: HubRequest): Promise<Response> {
   const signals = [...limits, ...(request.signal === undefined ? [] : [request.signal])]
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
   try {
-    return await fetch(path, {
+    const answer = await fetch(path, {
       method,
       headers: {
         'X-Skerry-Console': '1',
@@ -141,6 +150,8 @@ async function send(path: string, request: HubRequest): Promise<Response> {
       credentials: 'same-origin',
       redirect: 'error',
     })
+    answeredMs = browserClock.nowMs()
+    return answer
   } catch (error) {
     request.signal?.throwIfAborted()
     throw noAnswer(error)

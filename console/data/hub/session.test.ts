@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loginAddress, takeLoginCode } from './session.ts'
+import { loginAddress, takeLoginCode, takeLoginProblem } from './session.ts'
 
 test('a login code is taken from the fragment, and the address that stays is free of it', () => {
   assert.deepEqual(takeLoginCode('https://hub:7443/console/#code=abc-1'), {
@@ -25,4 +25,19 @@ test('a login at the issuer leads back to the page that was asked for', () => {
     loginAddress(offered, 'https://hub:7443/console/clusters?q=a b#x'),
     '/hub/v1/session/login?return=%2Fconsole%2Fclusters%3Fq%3Da%2520b',
   )
+})
+
+test('a login that failed at the issuer has its reason, and the page that was asked for', () => {
+  const of = (query: string) => takeLoginProblem(`https://hub:7443/console/login?${query}`)
+  assert.deepEqual(of('problem=expired'), { problem: 'expired', cleanUrl: '/console/' })
+  assert.deepEqual(of('problem=issuer&return=%2Fconsole%2Fclusters%3Fq%3Da'), {
+    problem: 'issuer',
+    cleanUrl: '/console/clusters?q=a',
+  })
+  for (const page of ['https://evil.example.com/', '//evil.example.com/console/', '/clusters/a']) {
+    const { cleanUrl } = of(`problem=issuer&return=${encodeURIComponent(page)}`) ?? {}
+    assert.equal(cleanUrl, '/console/', page)
+  }
+  assert.equal(of('problem=other'), undefined)
+  assert.equal(takeLoginProblem('https://hub:7443/console/clusters?problem=issuer'), undefined)
 })

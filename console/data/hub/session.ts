@@ -37,6 +37,18 @@ export async function beginSession(credential: SessionCredential): Promise<Sessi
   return learn(await askJson<Session>(path, { method: 'POST', body: credential }))
 }
 
+/** A link that was used before leads to the session that it began, if this browser still has that one. */
+export async function sessionOfCode(code: string): Promise<Session> {
+  try {
+    return await beginSession({ code })
+  } catch (thrown) {
+    if (asHubError(thrown).facts.code !== 401) throw thrown
+    const session = await readSession()
+    if (session === undefined) throw thrown
+    return session
+  }
+}
+
 export async function endSession(): Promise<void> {
   await askJson<void>(path, { method: 'DELETE' })
 }
@@ -55,6 +67,27 @@ export function takeLoginCode(url: string): { code: string; cleanUrl: string } |
   if (code === null || code === '') return undefined
   at.hash = ''
   return { code, cleanUrl: `${at.pathname}${at.search}` }
+}
+
+const loginProblems = ['issuer', 'expired', 'unknown'] as const
+
+/** Why a login at the issuer failed, as the hub says it. */
+export type LoginProblem = (typeof loginProblems)[number]
+
+/**
+ * Takes the reason of a failed login at the issuer out of an address such as `/console/login?problem=expired`, and returns the
+ * address of the page that was asked for, or of the first one.
+ */
+export function takeLoginProblem(
+  url: string,
+): { problem: LoginProblem; cleanUrl: string } | undefined {
+  const { origin, pathname, searchParams } = new URL(url)
+  const problem = loginProblems.find((each) => each === searchParams.get('problem'))
+  if (pathname !== '/console/login' || problem === undefined) return undefined
+  // Anybody may have written the address: it leads to pages of the console alone.
+  const page = new URL(searchParams.get('return') ?? '', `${origin}/console/`)
+  const isOwn = page.origin === origin && page.pathname.startsWith('/console/')
+  return { problem, cleanUrl: isOwn ? `${page.pathname}${page.search}` : '/console/' }
 }
 
 /** Returns the address of the issuer's login that leads back to the page which was asked for. */

@@ -1,5 +1,7 @@
 import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import { asHubError, type HubError } from './hub-error.ts'
+import { rightsKey } from './rights.ts'
 
 export interface ActionState {
   readonly isBusy: boolean
@@ -11,6 +13,7 @@ export interface ActionState {
 
 /** Keeps what a button does: whether it is being done, and why it could not be. */
 export function useAction(): ActionState {
+  const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
   const [fault, setFault] = useState<HubError>()
   const run = async (act: () => Promise<void>): Promise<boolean> => {
@@ -20,7 +23,10 @@ export function useAction(): ActionState {
       await act()
       return true
     } catch (thrown) {
-      setFault(asHubError(thrown))
+      const error = asHubError(thrown)
+      setFault(error)
+      // The user has lost a right since the page was opened: its other buttons may be wrong, too.
+      if (error.isForbidden) void queries.invalidateQueries({ queryKey: [rightsKey] })
       return false
     } finally {
       setBusy(false)

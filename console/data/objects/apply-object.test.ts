@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { conflictsOf } from './apply-object.ts'
+import { applySeen, conflictsOf, presentYaml } from './apply-object.ts'
 import { readWarnings } from '../hub/warning-header.ts'
 import { errorOfAnswer } from '../hub/hub-error.ts'
 
@@ -40,4 +40,25 @@ test('an answer that is not a Status becomes an error with its text', () => {
   assert.equal(error.message, '<html>bad gateway</html>')
   assert.ok(error.isAway)
   assert.equal(error.facts.retryAfterSeconds, 7)
+})
+
+test('a change is not applied to an object that has changed since its difference was looked at', async (t) => {
+  const { fetch } = globalThis
+  t.after(() => (globalThis.fetch = fetch))
+  let data = 'one'
+  const applied: unknown[] = []
+  globalThis.fetch = async (_, { method, body } = {}) => {
+    if (method === 'PATCH') applied.push(body)
+    return Response.json({
+      metadata: { name: 'menu', resourceVersion: data },
+      data: { page: data },
+    })
+  }
+  const wish = { path: '/api/v1/namespaces/shop/configmaps/menu', yaml: 'mine', isForced: false }
+  const seen = await presentYaml(wish.path)
+  data = 'two'
+  assert.equal(await applySeen(wish, seen), false)
+  assert.deepEqual(applied, [])
+  assert.equal(await applySeen(wish, await presentYaml(wish.path)), true)
+  assert.deepEqual(applied, ['mine'])
 })

@@ -1,6 +1,6 @@
 /** Server-side apply of an edited object: first as a dry run, then in earnest, taking fields over only if asked. */
-import type { HubError } from '../hub/hub-error.ts'
-import { askHub } from '../hub/hub-request.ts'
+import { asHubError, type HubError } from '../hub/hub-error.ts'
+import { askHub, askJson } from '../hub/hub-request.ts'
 import { readWarnings } from '../hub/warning-header.ts'
 import { editableYaml } from './editable-object.ts'
 
@@ -38,6 +38,30 @@ export async function applyObject({ path, yaml, isDryRun, isForced }: ApplyWish)
     yaml: editableYaml(object),
     warnings: readWarnings(answer.headers.get('warning') ?? ''),
   }
+}
+
+/** Resolves with the object as it is now; empty if there is none. */
+export async function presentYaml(path: string): Promise<string> {
+  try {
+    return editableYaml(await askJson<Readonly<Record<string, unknown>>>(path, { isExact: true }))
+  } catch (thrown) {
+    const error = asHubError(thrown)
+    if (error.isMissing) return ''
+    throw error
+  }
+}
+
+/**
+ * Applies a change whose difference to `seen` somebody has looked at. Resolves false and applies nothing if the object is not
+ * as it was then: two people who edit here are one manager to the server, which then sees no conflict between them.
+ */
+export async function applySeen(
+  { path, yaml, isForced }: Omit<ApplyWish, 'isDryRun'>,
+  seen: string,
+): Promise<boolean> {
+  if ((await presentYaml(path)) !== seen) return false
+  await applyObject({ path, yaml, isForced, isDryRun: false })
+  return true
 }
 
 export interface FieldConflict {

@@ -49,6 +49,30 @@ test('each kind of places has the nodes with its label, and how many of them are
   assert.equal(servedAs(undefined, { group: '', resource: 'nodes' }), undefined)
 })
 
+test('a unit that is a cluster of its own has its addresses, and the servers that are missing', () => {
+  const [units] = placeKinds
+  assert.ok(units)
+  const unit = (phase: string, status: string, message: string) => ({
+    metadata: { name: 'hall-a' },
+    status: {
+      unitClusterStatus: {
+        phase,
+        addresses: [{ host: '10.0.0.2' }, { host: '10.0.0.3' }],
+        conditions: [{ type: 'Init', status, message }],
+      },
+    },
+  })
+  const table = [
+    [unit('Running', 'True', 'its own control plane acts'), []],
+    [unit('Running', 'Unknown', '2 of its 3 servers serve'), ['2 of its 3 servers serve']],
+    [unit('Failed', 'False', 'as the condition says'), []],
+  ] as const
+  for (const [place, problems] of table) {
+    const [row] = placeRows(units, served('g', 'nodeunits', 'NodeUnit'), [place], nodes)
+    assert.deepEqual([row?.ownServers, row?.problems], [['10.0.0.2', '10.0.0.3'], problems])
+  }
+})
+
 test('conflicts, nodes that another group has, and nodes that do not exist are named', () => {
   const [units, , groups] = placeKinds
   assert.ok(units && groups)

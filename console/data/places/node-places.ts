@@ -28,6 +28,12 @@ export interface PlaceObject {
       readonly selectionStatus?: string
       readonly selectionStatusReason?: string
     }[]
+    /** Set while a unit is a cluster of its own, on its way, or kept from it. */
+    readonly unitClusterStatus?: {
+      readonly phase?: string
+      readonly addresses?: readonly { readonly host: string }[]
+      readonly conditions?: readonly Condition[]
+    }
   }
 }
 
@@ -83,6 +89,8 @@ export interface PlaceRow {
   readonly ready: number
   /** The units of a group. */
   readonly units: readonly string[]
+  /** The addresses of a unit that is a cluster of its own. */
+  readonly ownServers: readonly string[]
   /** Conflicts and other faults, in the words of the cluster. */
   readonly problems: readonly string[]
   /** Nodes that the place names and the cluster does not have. */
@@ -116,6 +124,7 @@ export function placeRows(
       nodes: members,
       ready: members.filter((node) => node.isReady).length,
       units: status.nodeUnits ?? [],
+      ownServers: (status.unitClusterStatus?.addresses ?? []).map(({ host }) => host),
       problems: problemsOf(status),
       missing: (spec?.nodes ?? []).filter((node) => !there.has(node)),
       isLeaving: deletionTimestamp !== undefined,
@@ -127,8 +136,13 @@ export function placeRows(
 function problemsOf({
   conditions = [],
   nodeStatuses = [],
+  unitClusterStatus: { phase = '', conditions: steps = [] } = {},
 }: NonNullable<PlaceObject['status']>): string[] {
   return [
+    // A unit that failed has a condition that says the same.
+    ...(phase === 'Failed' ? [] : steps)
+      .filter(({ status }) => status !== 'True')
+      .map(({ message = '' }) => message),
     ...conditions
       .filter(({ type, status }) => status === 'True' && type !== 'Ready')
       .map(({ type, message = '' }) => (message === '' ? type : `${type}: ${message}`)),

@@ -1,5 +1,5 @@
 /** The frames of one watches stream, subprotocol `skerry.watches.v1`, as JSON texts. */
-import { showReordering } from '../browser/reordering-marks.ts'
+import { showReorderingInJson } from '../browser/reordering-marks.ts'
 
 export const streamPath = '/hub/v1/watches'
 export const streamProtocol = 'skerry.watches.v1'
@@ -57,7 +57,7 @@ export interface ServerFrame {
  */
 export function readFrame(text: string): ServerFrame | undefined {
   try {
-    const parsed: unknown = JSON.parse(showReordering(text))
+    const parsed: unknown = JSON.parse(showReorderingInJson(text))
     // All members are optional, and the readers check the ones they use.
     return typeof parsed === 'object' && parsed !== null ? (parsed as ServerFrame) : undefined
   } catch {

@@ -1,5 +1,5 @@
 /** Users, rules, sessions, and the files with which people come in by kubectl. */
-import { useParams } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { KindBrowser } from '../../parts/kind-browser.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -24,7 +24,7 @@ const bodies: Readonly<Record<TabKey, () => React.ReactNode>> = {
 
 export function AccessPage() {
   const texts = useTexts(both)
-  const params = useParams()
+  const params = usePathWords()
   const tab = tabKeys.find((key) => key === params.tab) ?? 'rules'
   const Body = bodies[tab]
   return (

@@ -1,5 +1,6 @@
 /** How a cluster gets more nodes: by a line to copy, and many at once over SSH. */
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { edgeClusters } from '../../data/edge/edge-cluster.ts'
 import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { Allowed } from '../../parts/allowed.tsx'
@@ -22,7 +23,7 @@ const makeToken = {
 
 export function AddNodesPage() {
   const texts = useTexts(both)
-  const { cluster = '' } = useParams()
+  const { cluster = '' } = usePathWords()
   const { row, view, retry } = useFleetRow(cluster)
   const above = (
     <>

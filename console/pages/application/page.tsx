@@ -1,6 +1,7 @@
 /** One application of the fleet: an object of the hub, and how it is in each cluster. */
 import { useMemo } from 'react'
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { applicationPage, bindingOf, type BoundObject } from '../../data/fleet/explanation.ts'
 import { useNamed } from '../../data/objects/use-kinds.ts'
 import { useWatchedObject } from '../../data/streams/use-watched-object.ts'
@@ -23,7 +24,7 @@ const tabKeys = ['clusters', 'waves', 'difference', 'policy', 'works'] as const
 
 export function ApplicationPage() {
   const texts = useTexts(both)
-  const params = useParams()
+  const params = usePathWords()
   const name = bindingOf(params.namespace ?? '-', params.name ?? '')
   const { object, view, retry } = useWatchedObject<Binding>(name)
   const above = <Link href="/applications">{texts.applications}</Link>

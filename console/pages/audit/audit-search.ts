@@ -1,6 +1,6 @@
 /** Searches of the hub's audit log: what is asked, and what came. Pure. */
 
-/** The filters of the page, as they stand in its address. Times are of the viewer's zone, as a field for them writes it. */
+/** The filters of the page, as they stand in its address. Its times have their zone: people in others may open it, too. */
 export interface AuditFilter {
   readonly user: string
   readonly cluster: string
@@ -8,6 +8,8 @@ export interface AuditFilter {
   readonly resource: string
   readonly since: string
   readonly until: string
+  /** `shown`: also requests that only ask for rights. Pages and kubectl make more of these than of all others. */
+  readonly reviews: string
 }
 
 export const auditFields = ['user', 'cluster', 'verb', 'resource', 'since', 'until'] as const
@@ -43,6 +45,7 @@ export function readFilter(values: Readonly<Record<string, string>>): AuditFilte
     resource: of('resource'),
     since: of('since'),
     until: of('until'),
+    reviews: values['reviews'] ?? '',
   }
 }
 
@@ -52,15 +55,34 @@ export function auditPath(filter: AuditFilter, limit: number, cutAt?: string): s
   for (const name of ['user', 'cluster', 'verb', 'resource'] as const) {
     if (filter[name].trim() !== '') query.set(name, filter[name].trim())
   }
+  if (filter.reviews === '') query.set('without', 'selfsubjectaccessreviews')
   const times = { since: timeOf(filter.since), until: cutAt ?? timeOf(filter.until) }
   for (const [name, time] of Object.entries(times)) if (time !== undefined) query.set(name, time)
   return `/hub/v1/audit?${query.toString()}`
 }
 
-/** A field for times writes `2026-11-28T16:40`, which a browser reads as the viewer's own time. */
+/** A time without a zone is the viewer's own. */
 function timeOf(text: string): string | undefined {
   const ms = Date.parse(text)
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
+/** Returns the time for the address of the page from a field, which writes `2026-11-28T16:40` in the viewer's zone. */
+export function timeOfField(text: string): string {
+  return timeOf(text) ?? ''
+}
+
+/** Returns the text of a field for times; empty for anything but a time. */
+export function fieldOfTime(text: string): string {
+  const at = new Date(text)
+  if (Number.isNaN(at.getTime())) return ''
+  const [month, day, hours, minutes] = [
+    at.getMonth() + 1,
+    at.getDate(),
+    at.getHours(),
+    at.getMinutes(),
+  ].map((part) => String(part).padStart(2, '0'))
+  return `${at.getFullYear()}-${month}-${day}T${hours}:${minutes}`
 }
 
 /** Adds older lines. A search that goes on brings lines of the moment of the cut again. */

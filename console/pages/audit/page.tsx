@@ -10,6 +10,7 @@ import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { timeLimits, viewLimits } from '../../limits-table.ts'
 import { Age } from '../../parts/age.tsx'
 import { Empty, Failed, Loading } from '../../parts/answer-state.tsx'
+import { CheckField } from '../../parts/check-field.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { DataTable, type Column } from '../../parts/data-table.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -19,9 +20,11 @@ import { useTexts } from '../../words/language.ts'
 import {
   auditFields,
   auditPath,
+  fieldOfTime,
   keyOf,
   readFilter,
   shownUri,
+  timeOfField,
   withOlder,
   type AuditAnswer,
   type AuditEvent,
@@ -52,17 +55,18 @@ export function AuditPage() {
     >
       <div className="bar">
         {auditFields.map((name) => (
-          <label key={name} className="select">
-            <span>{texts.fields[name]}</span>
-            <input
-              type={name === 'since' || name === 'until' ? 'datetime-local' : 'text'}
-              className={name === 'since' || name === 'until' ? 'moment' : undefined}
-              value={filter[name]}
-              spellCheck={false}
-              onChange={(event) => setValues({ [name]: event.target.value })}
-            />
-          </label>
+          <FilterField
+            key={name}
+            name={name}
+            value={filter[name]}
+            onChange={(value) => setValues({ [name]: value })}
+          />
         ))}
+        <CheckField
+          label={texts.reviews}
+          isChecked={filter.reviews !== ''}
+          onChange={(isShown) => setValues({ reviews: isShown ? 'shown' : '' })}
+        />
         <span className="page-space" />
         <button
           type="button"
@@ -82,6 +86,29 @@ export function AuditPage() {
       </div>
       <Lines search={search} onUser={(user) => setValues({ user })} />
     </PageFrame>
+  )
+}
+
+interface FilterFieldProps {
+  readonly name: (typeof auditFields)[number]
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+function FilterField({ name, value, onChange }: FilterFieldProps) {
+  const texts = useTexts(both)
+  const isTime = name === 'since' || name === 'until'
+  return (
+    <label className="select">
+      <span>{texts.fields[name]}</span>
+      <input
+        type={isTime ? 'datetime-local' : 'text'}
+        className={isTime ? 'moment' : undefined}
+        value={isTime ? fieldOfTime(value) : value}
+        spellCheck={false}
+        onChange={({ target }) => onChange(isTime ? timeOfField(target.value) : target.value)}
+      />
+    </label>
   )
 }
 

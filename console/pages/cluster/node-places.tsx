@@ -79,6 +79,7 @@ export function NodePlaces({ cluster, kinds }: NodePlacesProps) {
           columns={columns}
           keyOf={({ key }) => key}
           initialSort="name"
+          addressName="places"
           isOld={({ isLeaving }) => isLeaving || views.some(({ phase }) => phase !== 'live')}
         />
         {others.length === 0 ? undefined : (
@@ -142,18 +143,23 @@ function placeColumns(texts: PlacesTexts, cluster: string): Column<PlaceRow>[] {
         ),
     },
     {
-      key: 'problem',
-      title: texts.problem,
+      key: 'state',
+      title: texts.state,
       width: 'minmax(140px, 3fr)',
-      sortBy: (row) => problemText(row, texts),
-      hint: (row) => problemText(row, texts),
+      sortBy: (row) => problemText(row, texts) || factText(row, texts),
+      hint: (row) => [problemText(row, texts), factText(row, texts)].filter(Boolean).join('; '),
       cell: (row) => {
         const problem = problemText(row, texts)
         if (problem !== '') return <WordMark tone="warn">{problem}</WordMark>
-        return row.units.length === 0 ? '' : texts.units(row.units.length)
+        return factText(row, texts)
       },
     },
   ]
+}
+
+function factText({ ownServers, units }: PlaceRow, texts: PlacesTexts): string {
+  if (ownServers.length > 0) return texts.ownCluster(ownServers.join(', '))
+  return units.length === 0 ? '' : texts.units(units.length)
 }
 
 function problemText({ isLeaving, missing, problems }: PlaceRow, texts: PlacesTexts): string {

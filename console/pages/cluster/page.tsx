@@ -1,5 +1,6 @@
 /** One cluster: how it is, and what is in it, through its tunnel. */
-import { useParams, Link } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { isOutOfSight } from '../../data/fleet/fleet.ts'
 import { Age } from '../../parts/age.tsx'
@@ -48,7 +49,7 @@ const bodies: Readonly<Record<TabKey, (props: { readonly cluster: string }) => R
 
 export function ClusterPage() {
   const texts = useTexts(both)
-  const params = useParams()
+  const params = usePathWords()
   const cluster = params.cluster ?? ''
   const tab = tabKeys.find((key) => key === params.tab) ?? 'overview'
   const { row, view, retry } = useFleetRow(cluster)

@@ -25,6 +25,7 @@ export const placesTexts = inBoth({
     leaving: 'Is being deleted',
     missing: (names: string) => `These nodes do not exist: ${names}`,
     units: (count: number) => (count === 1 ? '1 unit' : `${count} units`),
+    ownCluster: (servers: string) => `Own cluster: ${servers}`,
     others: (count: number, names: string) =>
       `${count === 1 ? '1 node is' : `${count} nodes are`} in no place: ${names}`,
     noNodes: 'none',
@@ -52,6 +53,7 @@ export const placesTexts = inBoth({
     leaving: '正在删除',
     missing: (names: string) => `这些节点不存在：${names}`,
     units: (count: number) => `${count} 个单元`,
+    ownCluster: (servers: string) => `独立集群：${servers}`,
     others: (count: number, names: string) => `${count} 个节点不属于任何地点：${names}`,
     noNodes: '无',
   },

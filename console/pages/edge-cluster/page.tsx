@@ -1,6 +1,7 @@
 /** How a cluster is being made of machines: its steps, live, and what a person may ask for. */
-import { useState } from 'react'
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { listPath, objectPath } from '../../data/hub/api-paths.ts'
 import { useRetry, useWatched } from '../../data/streams/console-context.tsx'
 import {
@@ -42,7 +43,7 @@ type Ask = (wish: EdgeWish) => void
 
 export function EdgeClusterPage() {
   const texts = useTexts(both)
-  const { namespace = '', name = '' } = useParams()
+  const { namespace = '', name = '' } = usePathWords()
   const selector = encodeURIComponent(`metadata.name=${name}`)
   const list = `${listPath(undefined, edgeClusters, namespace)}?fieldSelector=${selector}`
   const view = useWatched(list)
@@ -214,14 +215,14 @@ interface StepsProps {
 
 function Steps({ edge, ask }: StepsProps) {
   const steps = edge.status?.steps ?? []
-  const [chosen, setChosen] = useState<string>()
-  const step = steps.find((each) => stepText(each) === chosen) ?? leadingStep(steps)
+  const [values, setValues] = useUrlValues()
+  const step = steps.find((each) => stepText(each) === values.step) ?? leadingStep(steps)
   return (
     <div className="steps">
       <StepList
         steps={steps}
         chosen={step === undefined ? '' : stepText(step)}
-        onChoose={setChosen}
+        onChoose={(next) => setValues({ step: next })}
       />
       {step === undefined ? undefined : <StepOutput edge={edge} step={step} ask={ask} />}
     </div>

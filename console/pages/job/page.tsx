@@ -1,5 +1,6 @@
 /** One job: how far it is on each machine, and what a person may ask of it. */
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { listPath, objectPath } from '../../data/hub/api-paths.ts'
 import { useRetry, useWatched } from '../../data/streams/console-context.tsx'
 import {
@@ -46,7 +47,7 @@ const tones: Readonly<Record<JobPhase, Tone>> = {
 
 export function JobPage() {
   const texts = useTexts(both)
-  const { namespace = '', name = '' } = useParams()
+  const { namespace = '', name = '' } = usePathWords()
   const path = objectPath(undefined, { ...edgeJobs, namespace, name })
   const field = encodeURIComponent(`metadata.name=${name}`)
   const list = `${listPath(undefined, edgeJobs, namespace)}?fieldSelector=${field}`

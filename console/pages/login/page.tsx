@@ -5,6 +5,7 @@ import {
   beginSession,
   loginAddress,
   readOffers,
+  type LoginProblem,
   type Session,
   type SessionCredential,
 } from '../../data/hub/session.ts'
@@ -20,9 +21,12 @@ interface LoginPageProps {
   readonly isDraftGone?: boolean
   /** Why the session that the address promised did not begin. */
   readonly error?: HubError
+  /** Why a login at the issuer failed. */
+  readonly problem?: LoginProblem
 }
 
-export function LoginPage({ onSession, isDraftGone = false, error: before }: LoginPageProps) {
+export function LoginPage(props: LoginPageProps) {
+  const { onSession, isDraftGone = false, error: before, problem } = props
   const texts = useTexts(both)
   const offers = useQuery({ queryKey: ['offers'], queryFn: readOffers })
   const [error, setError] = useState<HubError>()
@@ -47,7 +51,7 @@ export function LoginPage({ onSession, isDraftGone = false, error: before }: Log
         </p>
         <h1>{texts.title}</h1>
         {isDraftGone ? <p role="status">▲ {texts.draftGone}</p> : undefined}
-        <LoginFault before={before} now={error} />
+        <LoginFault before={before} now={error} problem={problem} />
         <TokenForm isBusy={isBusy} onToken={(token) => void logIn({ token })} />
         {certificate || issuer !== null ? <p className="login-or">{texts.or}</p> : undefined}
         {issuer === null ? undefined : (
@@ -70,7 +74,13 @@ export function LoginPage({ onSession, isDraftGone = false, error: before }: Log
   )
 }
 
-function LoginFault({ before, now }: { before: HubError | undefined; now: HubError | undefined }) {
+interface LoginFaultProps {
+  readonly before: HubError | undefined
+  readonly now: HubError | undefined
+  readonly problem: LoginProblem | undefined
+}
+
+function LoginFault({ before, now, problem }: LoginFaultProps) {
   const texts = useTexts(both)
   if (now !== undefined) {
     const { code } = now.facts
@@ -78,6 +88,13 @@ function LoginFault({ before, now }: { before: HubError | undefined; now: HubErr
     return (
       <p className="fault" role="alert">
         {text}
+      </p>
+    )
+  }
+  if (problem !== undefined) {
+    return (
+      <p className="fault" role="alert">
+        {texts.problems[problem]}
       </p>
     )
   }

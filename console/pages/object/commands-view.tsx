@@ -29,7 +29,10 @@ export function CommandsView({ cluster, object }: CommandsViewProps) {
   return (
     <section className="panel">
       <p className="muted">
-        {texts.commandsHint} <Link href={`/access/kubeconfig${query}`}>Kubeconfig</Link>
+        {texts.commandsHint}{' '}
+        <Link href={`/access/kubeconfig${query}`} className="is-underlined">
+          Kubeconfig
+        </Link>
       </p>
       {commands.map(({ key, text }) => (
         <div key={text}>

@@ -7,6 +7,7 @@ import type { HubError } from '../../data/hub/hub-error.ts'
 import { askHub } from '../../data/hub/hub-request.ts'
 import { LogTail, type LogLine } from '../../data/pods/log-tail.ts'
 import { saveFile } from '../../data/browser/save-file.ts'
+import { useUrlValues } from '../../data/browser/use-url-values.ts'
 import { sgrSpans } from '../../data/pods/sgr-spans.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { Empty, Failed } from '../../parts/answer-state.tsx'
@@ -25,8 +26,9 @@ interface LogViewProps {
 
 export function LogView({ sources }: LogViewProps) {
   const texts = useTexts(both)
-  const [isPrevious, setPrevious] = useState(false)
-  const [text, setText] = useState('')
+  const [values, setValues] = useUrlValues()
+  const isPrevious = values.run === 'previous'
+  const text = values.q ?? ''
   const { tail, version, errors } = useLogs(sources, isPrevious)
   const filter = useDeferredValue(text.toLowerCase())
   const { shown, isFollowing, pause, follow } = useShown(tail, version)
@@ -49,12 +51,12 @@ export function LogView({ sources }: LogViewProps) {
           <input
             type="checkbox"
             checked={isPrevious}
-            onChange={(event) => setPrevious(event.target.checked)}
+            onChange={(event) => setValues({ run: event.target.checked ? 'previous' : '' })}
           />
           {texts.previous}
         </label>
         <span className="page-space" />
-        <SearchField value={text} label={texts.filterLines} onChange={setText} />
+        <SearchField value={text} label={texts.filterLines} onChange={(q) => setValues({ q })} />
         <button type="button" className="button" onClick={() => saveLines(lines)}>
           <Icon name="download" />
           {texts.download}

@@ -1,7 +1,8 @@
 /** One object of any kind, in a cluster or at the hub itself. */
 import { lazy, Suspense, useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import {
   objectPage,
   objectPath,
@@ -40,7 +41,7 @@ type TabKey = 'yaml' | 'logs' | 'shell' | 'commands'
 
 export function ObjectPage() {
   const texts = useTexts(both)
-  const params = useParams()
+  const params = usePathWords()
   const { cluster, object } = readObjectPage(params)
   const mayOpen = useMay(cluster, { verb: 'create', object, subresource: 'exec' })
   const tabs = tabsOf(object).filter((key) => key !== 'shell' || mayOpen === true)

@@ -10,6 +10,7 @@ import {
   stdinMessage,
 } from '../../data/pods/exec-frames.ts'
 import { giveStylesNonce } from '../../parts/style-nonce.ts'
+import { isTerminalRead } from '../../data/browser/terminal-reading.ts'
 import { viewLimits } from '../../limits-table.ts'
 import { useTexts } from '../../words/language.ts'
 import { texts as both } from './texts.ts'
@@ -27,18 +28,26 @@ type ShellState =
 export function ShellView({ podPath, container }: ShellViewProps) {
   const texts = useTexts(both)
   const room = useRef<HTMLDivElement>(null)
+  const hint = useRef<HTMLParagraphElement>(null)
+  // Another language must not end the program in the shell.
+  const name = useRef(texts.terminal)
   const [turn, setTurn] = useState(0)
   const [state, setState] = useState<ShellState>({ is: 'opening' })
   useEffect(() => {
     const element = room.current
     if (element === null) return
     setState({ is: 'opening' })
-    return openShell(element, shellPath(podPath, container), setState)
+    const onLeave = (): void => hint.current?.focus()
+    const path = shellPath(podPath, container)
+    return openShell(element, path, { onState: setState, onLeave, name: name.current })
   }, [podPath, container, turn])
   const isOver = state.is === 'ended' || state.is === 'lost'
   return (
     <>
       <div className="terminal" ref={room} />
+      <p className="muted" ref={hint} tabIndex={-1}>
+        {texts.leaveShell}
+      </p>
       {isOver ? (
         <p className={state.is === 'lost' ? 'banner tone-away' : 'banner'} role="status">
           <span>
@@ -54,11 +63,19 @@ export function ShellView({ podPath, container }: ShellViewProps) {
   )
 }
 
+interface OpenShell {
+  /** The name of the field for input, for screen readers. */
+  readonly name: string
+  readonly onState: (state: ShellState) => void
+  /** The key that leaves the terminal was pressed: all others are the program's, Tab among them. */
+  readonly onLeave: () => void
+}
+
 /** Draws the terminal into the element until the returned function is called. */
 function openShell(
   room: HTMLElement,
   path: string,
-  onState: (state: ShellState) => void,
+  { name, onState, onLeave }: OpenShell,
 ): () => void {
   giveStylesNonce()
   const terminal = new Terminal({
@@ -66,11 +83,18 @@ function openShell(
     fontSize: 13,
     scrollback: viewLimits.terminalLines,
     theme: { background: '#0e1315', foreground: '#e7edef', cursor: '#5cc8b8' },
-    screenReaderMode: false,
+    screenReaderMode: isTerminalRead(),
   })
   const fit = new FitAddon()
   terminal.loadAddon(fit)
   terminal.open(room)
+  terminal.textarea?.setAttribute('aria-label', name)
+  terminal.attachCustomKeyEventHandler((event) => {
+    if (event.key !== 'Escape' || !event.shiftKey) return true
+    event.preventDefault()
+    if (event.type === 'keydown') onLeave()
+    return false
+  })
   fit.fit()
   terminal.focus()
   const socket = new WebSocket(`wss://${location.host}${path}`, execProtocol)

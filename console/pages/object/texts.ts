@@ -32,6 +32,8 @@ export const texts = inBoth({
     shellEnded: (code: number) => (code < 0 ? 'The shell ended.' : `The shell ended with ${code}.`),
     shellLost: 'The connection to the shell broke. Its program has been stopped.',
     openAgain: 'Open another shell',
+    terminal: 'Shell',
+    leaveShell: 'Shift Esc leaves the terminal, which takes all other keys.',
     morePods: (shown: number, total: number) =>
       `The logs of ${shown} of ${total} containers are shown.`,
   },
@@ -65,6 +67,8 @@ export const texts = inBoth({
     shellEnded: (code: number) => (code < 0 ? '终端已结束。' : `终端已结束，退出码 ${code}。`),
     shellLost: '终端连接已断开，其中运行的程序已停止。',
     openAgain: '重新打开终端',
+    terminal: '终端',
+    leaveShell: '终端接收所有按键；按 Shift Esc 可离开终端。',
     morePods: (shown: number, total: number) => `显示了 ${total} 个容器中 ${shown} 个的日志。`,
   },
 })

@@ -1,6 +1,7 @@
 /** One application in the places of a cluster: its children, what they differ by, and where traffic goes. */
 import { useMemo } from 'react'
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { useFleetRow } from '../../data/fleet/fleet-rows.ts'
 import { isOutOfSight } from '../../data/fleet/fleet.ts'
 import { objectPage, type ObjectName } from '../../data/hub/api-paths.ts'
@@ -32,7 +33,7 @@ const bodies = { children: ChildrenTab, differences: DifferencesTab, traffic: Tr
 
 export function PlacedApplicationPage() {
   const texts = useTexts(both)
-  const { cluster = '', resource = '', namespace = '', name = '' } = useParams()
+  const { cluster = '', resource = '', namespace = '', name = '' } = usePathWords()
   const { kinds, error, retry } = useKinds(cluster)
   const known = placedKinds.find((kind) => kind.resource === resource)
   const served = known === undefined ? undefined : servedAs(kinds, known)
@@ -81,7 +82,7 @@ interface ApplicationProps {
 function Application({ cluster, kind, object }: ApplicationProps) {
   const texts = useTexts(both)
   const words = useTexts(partTexts)
-  const { tab } = useParams()
+  const { tab } = usePathWords()
   const { row } = useFleetRow(cluster)
   const { object: app, view, retry } = useWatchedObject<PlacedApplication>(object, cluster)
   const above = (

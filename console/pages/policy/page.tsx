@@ -1,5 +1,6 @@
 /** One policy: the clusters that it is for, the objects that it has claimed, and its YAML. */
-import { Link, useParams } from 'wouter'
+import { Link } from 'wouter'
+import { usePathWords } from '../../data/browser/use-path-words.ts'
 import { applicationPage, type ExplainedPolicy } from '../../data/fleet/explanation.ts'
 import { claimLabel, policyObject, policyPage } from '../../data/fleet/policy-names.ts'
 import { useUrlValues } from '../../data/browser/use-url-values.ts'
@@ -25,7 +26,7 @@ interface PolicyBody {
 
 export function PolicyPage() {
   const texts = useTexts(both)
-  const { kind = '', namespace = '-', name = '', tab } = useParams()
+  const { kind = '', namespace = '-', name = '', tab } = usePathWords()
   const policy = { kind, name, ...(namespace === '-' ? {} : { namespace }) }
   const named = policyObject(policy)
   const { object, view, retry } = useWatchedObject<PolicyBody>(named)

@@ -1,4 +1,5 @@
 /** A search over all clusters: what is asked, and the lines that come. Pure. */
+import { showReorderingInJson } from '../../data/browser/reordering-marks.ts'
 import { objectPage } from '../../data/hub/api-paths.ts'
 import { versionOf } from '../../data/fleet/explanation.ts'
 
@@ -62,7 +63,7 @@ interface Line {
 /** Adds a line of the answer. */
 export function withLine(found: SearchFound, text: string): SearchFound {
   // The hub's own line.
-  const { cluster = '', items = [], error, end } = JSON.parse(text) as Line
+  const { cluster = '', items = [], error, end } = JSON.parse(showReorderingInJson(text)) as Line
   if (end !== undefined) return { ...found, end }
   if (error !== undefined) return { ...found, failures: [...found.failures, [cluster, error]] }
   return { ...found, items: [...found.items, ...items.map((item) => ({ ...item, cluster }))] }

@@ -8,10 +8,12 @@ import {
   setFirstPage,
   type FirstPage,
 } from '../../data/browser/first-page.ts'
+import { isTerminalRead, setTerminalRead } from '../../data/browser/terminal-reading.ts'
 import { asHubError } from '../../data/hub/hub-error.ts'
 import { hubNowMs } from '../../data/hub/hub-clock.ts'
 import { useHubInfo } from '../../data/hub/hub-info.ts'
 import { Failed, Loading } from '../../parts/answer-state.tsx'
+import { CheckField } from '../../parts/check-field.tsx'
 import { ChoiceField } from '../../parts/choice-field.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -43,6 +45,7 @@ function Look() {
   const theme = useTheme()
   const density = useDensity()
   const [first, setFirst] = useState<FirstPage>(firstPage)
+  const [isRead, setRead] = useState(isTerminalRead)
   return (
     <section className="panel">
       <h2>{texts.look}</h2>
@@ -84,6 +87,14 @@ function Look() {
           />
         </div>
       </div>
+      <CheckField
+        label={texts.terminalReading}
+        isChecked={isRead}
+        onChange={(next) => {
+          setTerminalRead(next)
+          setRead(next)
+        }}
+      />
     </section>
   )
 }

@@ -11,6 +11,7 @@ export const texts = inBoth({
     density: 'Rows of tables',
     densities: { normal: 'Normal', dense: 'Dense' },
     firstPage: 'First page',
+    terminalReading: 'Shells for a screen reader',
     pages: {
       '/': 'Fleet',
       '/clusters': 'Clusters',
@@ -41,6 +42,7 @@ export const texts = inBoth({
     density: '表格行高',
     densities: { normal: '标准', dense: '紧凑' },
     firstPage: '首页',
+    terminalReading: '终端适配读屏软件',
     pages: {
       '/': '总览',
       '/clusters': '集群',

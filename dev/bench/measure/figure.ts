@@ -22,6 +22,8 @@ export interface BenchOptions {
   readonly etcdProgram?: string
   /** The loads to measure, if a benchmark has several. */
   readonly loads?: readonly string[]
+  /** The numbers of sites to measure. */
+  readonly sites?: readonly number[]
 }
 
 export function median(values: readonly number[]): number {

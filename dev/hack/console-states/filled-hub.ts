@@ -1,5 +1,6 @@
 /** Fills a hub so that each page of the web console has something to show. */
 import { ExpectedError, exitCodes } from '@skerry/base'
+import { definitionOf, edgeSystems } from '@skerry/edge-apps'
 import { until } from '@skerry/testing'
 import type { TestBrowser } from '../../../testing/scenes/test-browser.ts'
 import {
@@ -12,6 +13,7 @@ import {
 const hubGroup = 'hub.skerry.io/v1alpha1'
 const policyGroup = 'policy.karmada.io/v1alpha1'
 const far = '/clusters/branch-7/api/v1'
+const farGroups = '/clusters/branch-7/apis'
 const namespace = 'shop'
 const login = { name: 'branch-7-ssh' }
 
@@ -114,7 +116,48 @@ export async function fillHub(
       throw new ExpectedError(`Cannot make an object: ${path}: ${text}`, exitCodes.failure)
     }
   }
+  await makeUnits(user)
   const binding = `/apis/work.karmada.io/v1alpha2/namespaces/${namespace}/resourcebindings/menu-configmap`
   await until(async () => ((await user.ask({ path: binding })).status === 200 ? true : undefined))
   return agent
+}
+
+const unitGroup = 'site.superedge.io/v1alpha2'
+
+/** Units of nodes: one that its parent has, one that is a cluster of its own, and one that gets its servers. */
+const units: Readonly<Record<string, object>> = {
+  hall: { readyRate: '1/2', readyNodes: ['n1'], notReadyNodes: ['n2'] },
+  mill: unitStatus('Running', { status: 'True', message: 'its own control plane acts' }),
+  yard: unitStatus('Running', {
+    status: 'Unknown',
+    message:
+      'its own control plane acts; 2 of its 3 servers serve, not n2; n2 says: port 2380 is taken',
+  }),
+}
+
+function unitStatus(phase: string, condition: object): object {
+  const addresses = ['10.0.0.11', '10.0.0.12'].map((host) => ({ host, port: 6443, path: '' }))
+  const conditions = [{ type: 'Init', reason: 'Released', ...condition }]
+  return { unitClusterStatus: { phase, addresses, conditions, resource: {} } }
+}
+
+async function makeUnits(user: TestBrowser): Promise<void> {
+  const kind = edgeSystems['superedge']?.kinds.find(({ resource }) => resource.kind === 'NodeUnit')
+  if (kind === undefined) throw new TypeError('Cannot define NodeUnits: there is no such kind')
+  const path = `${farGroups}/apiextensions.k8s.io/v1/customresourcedefinitions`
+  await user.ask({ method: 'POST', path, json: definitionOf(kind) })
+  for (const [name, status] of Object.entries(units)) {
+    const object = { apiVersion: unitGroup, kind: 'NodeUnit', metadata: { name } }
+    const json = { ...object, spec: { nodes: ['n1', 'n2'] } }
+    const made = await until(async () => {
+      const answer = await user.ask({
+        method: 'POST',
+        path: `${farGroups}/${unitGroup}/nodeunits`,
+        json,
+      })
+      return answer.status === 201 ? answer.body : undefined
+    })
+    const statusPath = `${farGroups}/${unitGroup}/nodeunits/${name}/status`
+    await user.ask({ method: 'PUT', path: statusPath, json: { ...made, status } })
+  }
 }

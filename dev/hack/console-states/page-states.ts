@@ -1,7 +1,20 @@
 /** Brings pages of the web console into the states of an answer that is late, refused or broken. */
 import type { Page, Route } from 'playwright-core'
+import { hostileText } from './hostile-answers.ts'
+import { makeHostile } from './hostile-page.ts'
 
-export type PageState = 'empty' | 'live' | 'forbidden' | 'loading' | 'error' | 'away'
+export const pageStates = [
+  'empty',
+  'live',
+  'forbidden',
+  'loading',
+  'error',
+  'hostile',
+  'hostile-error',
+  'away',
+] as const
+
+export type PageState = (typeof pageStates)[number]
 
 /** Requests for the contents of pages, in contrast to those for the session. */
 const contents = /\/(hub\/v1\/(?!session)|apis\b|api\/|clusters\/|openapi)/
@@ -23,18 +36,20 @@ export async function prepareState(page: Page, state: PageState): Promise<void> 
     await page.routeWebSocket(/watches/, () => undefined)
     await page.route(contents, (route) => answerContents(route, () => undefined))
   }
-  if (state === 'error') {
+  if (state === 'hostile') await makeHostile(page, contents)
+  if (state === 'error' || state === 'hostile-error') {
+    const message = state === 'error' ? fault.message : hostileText
     await page.routeWebSocket(/watches/, (socket) => {
       socket.onMessage((text) => {
         // The console's own frame.
         const { open } = JSON.parse(String(text)) as { open?: number }
-        const { code, reason, message } = fault
+        const { code, reason } = fault
         const error = { code, reason, message, requestId }
         if (open !== undefined) socket.send(JSON.stringify({ id: open, error }))
       })
     })
     const headers = { 'audit-id': requestId }
-    const body = JSON.stringify(fault)
+    const body = JSON.stringify({ ...fault, message })
     await page.route(contents, (route) =>
       answerContents(route, () =>
         route.fulfill({ status: 500, contentType: 'application/json', headers, body }),

@@ -62,11 +62,12 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    proof: 'an external address belongs to the namespace that had it first, with all of its ports',
+    proof:
+      'an address of the machine is served by that machine alone, at ports that nobody there uses',
     test: 'packages/service-proxy/services/address-plan.test.ts',
     file: 'packages/service-proxy/services/address-plan.ts',
-    find: 'return namespace === namespaceIn(service) ? undefined',
-    replace: 'return namespace === namespaceIn(service) || namespace ? undefined',
+    find: 'return user === undefined ? undefined',
+    replace: "return user !== '' ? undefined",
   },
   {
     proof: 'a pod that reaches its node is refused, whichever kind makes it',

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { CommandResult } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from '../../e2e/cluster-on-hosts.ts'
+import {
+  etcdProgram,
+  joinMaster,
+  startOnEtcd,
+  tryKubectlAt,
+  type Master,
+  type Story,
+} from '../../e2e/embedded-masters.ts'
 import { startCloud, type Cloud } from '../../e2e/cloud.ts'
 import { fetchPage } from '../../e2e/guestbook-page.ts'
 import { RoleProcess } from '../../e2e/role-process.ts'
@@ -11,26 +20,38 @@ const manifest = join(import.meta.dirname, '../../..', 'examples', 'guestbook', 
 
 const patienceMs = 120_000
 
-/** A site with one unit, `hall`, of two nodes that run a guestbook with a database, and a hub that knows both. */
+/** A site with one unit, `hall`, of three nodes that run a guestbook with a database, and a hub that knows both. */
 export class Hall implements AsyncDisposable {
   readonly cluster: ClusterOnHosts
   readonly cloud: Cloud
   /** The first of the unit's nodes, which runs its control plane. */
   readonly server: EdgeNode
   readonly follower: EdgeNode
+  readonly third: EdgeNode
+  /** The masters of the site, if it has several. */
+  readonly masters: readonly Master[]
   #visits = 0
 
-  private constructor(parts: Pick<Hall, 'cluster' | 'cloud' | 'server' | 'follower'>) {
+  private constructor(
+    parts: Pick<Hall, 'cluster' | 'cloud' | 'server' | 'follower' | 'third' | 'masters'>,
+  ) {
     this.cluster = parts.cluster
     this.cloud = parts.cloud
     this.server = parts.server
     this.follower = parts.follower
+    this.third = parts.third
+    this.masters = parts.masters
   }
 
-  static async start(): Promise<Hall> {
+  get nodes(): readonly EdgeNode[] {
+    return [this.server, this.follower, this.third]
+  }
+
+  static async start({ hasMasters = false } = {}): Promise<Hall> {
     await using stack = new AsyncDisposableStack()
-    const siteFlags = async () => ['--edge-apps', 'superedge', '--hand-over-units']
-    const cluster = stack.use(await ClusterOnHosts.start({ siteFlags }))
+    const siteFlags = ['--edge-apps', 'superedge', '--hand-over-units']
+    const cluster = stack.use(await ClusterOnHosts.start({ siteFlags: async () => siteFlags }))
+    const masters = hasMasters ? await threeMasters(cluster, siteFlags) : []
     const cloud = await startCloud(cluster, { hostNumber: 5 })
     const where = ['--data-dir', cloud.directory, '--server', cloud.server]
     const joining = await cloud.skerry('cluster', 'join-command', 'hall', ...where, '-o', 'json')
@@ -38,16 +59,19 @@ export class Hall implements AsyncDisposable {
     const tokenFile = join(cluster.directory, 'hall.token')
     await writeFile(tokenFile, token)
     const toHub = ['--unit-hub', cloud.server, '--unit-hub-token-file', tokenFile]
-    const server = await cluster.addNode(2, ['--lead-unit', ...toHub, '--unit-hub-ca-hash', caHash])
-    const follower = await cluster.addNode(3, ['--lead-unit'])
-    const logFile = join(cluster.directory, server.name, 'unit', 'site.log')
-    const shown = { host: server.host, name: 'unit', command: [], logFile }
-    cluster.roles.push(new RoleProcess(shown))
+    const leading = ['--lead-unit', '--unit-etcd-program', await etcdProgram()]
+    const server = await cluster.addNode(2, [...leading, ...toHub, '--unit-hub-ca-hash', caHash])
+    const follower = await cluster.addNode(3, leading)
+    const third = await cluster.addNode(6, leading)
+    for (const { host, name } of [server, follower, third]) {
+      const logFile = join(cluster.directory, name, 'unit', 'site.log')
+      cluster.roles.push(new RoleProcess({ host, name: `unit-${name}`, command: [], logFile }))
+    }
     await cluster.kubectl('apply', '-f', manifest)
     for (const name of ['statefulset/redis', 'deployment/web']) {
       await cluster.kubectl('rollout', 'status', '-n', 'guestbook', name, '--timeout=90s')
     }
-    const hall = new Hall({ cluster, cloud, server, follower })
+    const hall = new Hall({ cluster, cloud, server, follower, third, masters })
     hall.#visits = await cluster.waitFor('the page', () => hall.#visit())
     const owned = stack.move()
     return Object.assign(hall, { [Symbol.asyncDispose]: () => owned.disposeAsync() })
@@ -77,7 +101,7 @@ export class Hall implements AsyncDisposable {
       apiVersion: 'site.superedge.io/v1alpha2',
       kind: 'NodeUnit',
       metadata: { name: 'hall' },
-      spec: { nodes: [this.server.name, this.follower.name], autonomyLevel },
+      spec: { nodes: this.nodes.map(({ name }) => name), autonomyLevel },
     }
     await this.until(`the level ${autonomyLevel} to be written`, async () => {
       const input = JSON.stringify(unit)
@@ -97,9 +121,28 @@ export class Hall implements AsyncDisposable {
     )
   }
 
-  /** Resolves when both nodes obey this side. */
+  /** Resolves when so many servers of the unit serve, and none is missing. */
+  async untilServers(servers: number): Promise<void> {
+    await this.until(`the unit to have ${servers} servers`, async () => {
+      const hosts = (await this.status('addresses[*].host')).split(' ')
+      const message = await this.status('conditions[0].message')
+      return hosts.length === servers && message === 'its own control plane acts'
+    })
+  }
+
+  /** Resolves when no machine but the first has anything of an etcd of the unit. */
+  async untilOneServer(): Promise<void> {
+    for (const { name } of this.nodes) {
+      const path = join(this.cluster.directory, name, 'unit', 'site', 'etcd', 'member.json')
+      await this.until(`node ${name} to be without etcd`, async () => {
+        return (await this.server.host.run(['test', '-e', path])).exitCode === 1
+      })
+    }
+  }
+
+  /** Resolves when all nodes obey this side. */
   async untilNodes(follows: 'parent' | 'unit'): Promise<void> {
-    for (const { name, role } of [this.server, this.follower]) {
+    for (const { name, role } of this.nodes) {
       const path = join(this.cluster.directory, name, 'unit', 'state.json')
       await this.until(`node ${name} to follow its ${follows}`, async () => {
         const { stdout } = await this.server.host.run(['cat', path])
@@ -110,12 +153,26 @@ export class Hall implements AsyncDisposable {
 
   async until(what: string, look: () => Promise<boolean>): Promise<void> {
     const found = async (): Promise<true | undefined> => ((await look()) ? true : undefined)
-    await this.cluster.waitFor(what, found, { timeoutMs: patienceMs })
+    try {
+      await this.cluster.waitFor(what, found, { timeoutMs: patienceMs })
+    } catch (error) {
+      console.error(`the status of the unit: ${await this.status('conditions[0]')}`)
+      throw error
+    }
+  }
+
+  /** Asks one of the site's masters, on its host. */
+  async tryAt(master: Master, ...args: string[]): Promise<CommandResult> {
+    return tryKubectlAt(this.cluster, master, ...args)
   }
 
   /** Asks the unit's own control plane, on its node. */
   async atUnit(...args: string[]): Promise<string> {
-    const { cluster, server } = this
+    return this.atServer(this.server, ...args)
+  }
+
+  async atServer(server: EdgeNode, ...args: string[]): Promise<string> {
+    const { cluster } = this
     const kubeconfig = join(cluster.directory, server.name, 'unit', 'site', 'admin.kubeconfig')
     const [program = 'kubectl'] = cluster.kubectlCommand([])
     const env = { ...cluster.kubectlEnv, KUBECACHEDIR: join(cluster.directory, 'unit-cache') }
@@ -143,7 +200,18 @@ export class Hall implements AsyncDisposable {
   }
 
   async #tasks(): Promise<Set<string>> {
-    const [first, second] = [this.server.host, this.follower.host]
-    return (await runningTasks(first)).union(await runningTasks(second))
+    const all = await Promise.all(this.nodes.map(({ host }) => runningTasks(host)))
+    return all.reduce((before, next) => before.union(next))
   }
+}
+
+async function threeMasters(cluster: ClusterOnHosts, siteFlags: string[]): Promise<Master[]> {
+  const embedded = [...siteFlags, '--etcd', 'embedded', '--etcd-program', await etcdProgram()]
+  const story: Story = { cluster, embedded, masters: [] }
+  const by = await startOnEtcd(story)
+  return [
+    by,
+    await joinMaster(story, { number: 7, by }),
+    await joinMaster(story, { number: 8, by }),
+  ]
 }

@@ -19,6 +19,13 @@ test('a token of the file is its user, and no other token is', async () => {
   assert.equal(await ask(''), undefined)
 })
 
+test('a line may leave the user id empty, with or without groups', async () => {
+  const tokens = createTokenFileAuthenticator('a,ada,\nb,bob,,"team"\n')
+  const ask = (token: string) => tokens.authenticateToken(token, [], never)
+  assert.deepEqual((await ask('a'))?.user, { name: 'ada', uid: '', groups: [], extra: {} })
+  assert.deepEqual((await ask('b'))?.user, { name: 'bob', uid: '', groups: ['team'], extra: {} })
+})
+
 test('an incomplete line is refused with its number', () => {
   assert.throws(() => createTokenFileAuthenticator('a,b,1\nc,d\n'), /line 2: expected token/)
 })

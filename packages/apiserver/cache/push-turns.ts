@@ -1,12 +1,13 @@
 import type { Clock } from '@skerry/base'
 import { apiServerBounds } from '../limits-table.ts'
 
-const { restMsMin, restMsMax } = apiServerBounds.pushTurns
+const { restMsMin, restMsMax, turnMsMax } = apiServerBounds.pushTurns
 
 /**
  * Schedules the writes of watches. All watches with pending events write in one turn of the event
  * loop, after it has read its input, so that simultaneous events are written together. A long turn
- * is followed by an equally long rest, in which requests are answered.
+ * is followed by an equally long rest, in which requests are answered. Thousands of watches, as when
+ * all get a bookmark, take several turns.
  */
 export class PushTurns {
   readonly #clock: Clock
@@ -27,17 +28,30 @@ export class PushTurns {
     return () => {
       if (isWaiting) return
       isWaiting = true
-      if (this.#waiting.push(run) > 1) return
-      if (this.#turnMs < restMsMin) setImmediate(() => this.#runTurn())
-      else this.#clock.setTimer(Math.min(this.#turnMs, restMsMax), () => this.#runTurn())
+      if (this.#waiting.push(run) === 1) this.#beginTurn()
     }
+  }
+
+  #beginTurn(): void {
+    if (this.#turnMs < restMsMin) setImmediate(() => this.#runTurn())
+    else this.#clock.setTimer(Math.min(this.#turnMs, restMsMax), () => this.#runTurn())
   }
 
   #runTurn(): void {
     const tasks = this.#waiting
     this.#waiting = []
     const startMs = this.#clock.monotonicMs()
-    for (const task of tasks) task()
-    this.#turnMs = this.#clock.monotonicMs() - startMs
+    let count = 0
+    for (const task of tasks) {
+      task()
+      count += 1
+      this.#turnMs = this.#clock.monotonicMs() - startMs
+      if (this.#turnMs >= turnMsMax) break
+    }
+    if (count === tasks.length) return
+    // A task may have asked for another turn meanwhile, and so begun it.
+    const hasBegun = this.#waiting.length > 0
+    this.#waiting = [...tasks.slice(count), ...this.#waiting]
+    if (!hasBegun) this.#beginTurn()
   }
 }

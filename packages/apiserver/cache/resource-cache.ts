@@ -51,6 +51,9 @@ export class ResourceCache {
   readonly #limits: HistoryLimits
   #historyBytes = 0
   readonly #listeners = new Set<CacheListener>()
+  /** The listeners of everything, and those of one place: an event costs nothing for listeners of other places. */
+  readonly #wide = new Set<CacheListener>()
+  readonly #narrow = new Map<string, Set<CacheListener>>()
   /** The objects whose bytes cannot be decrypted, with the reason. Undefined if there are none. */
   #unreadable: Map<string, string> | undefined
 
@@ -90,6 +93,13 @@ export class ResourceCache {
     return out
   }
 
+  /** Lists the objects of a place, as listen() takes it. */
+  listAt(place: string): CachedObject[] {
+    if (place === '' || place.endsWith('/')) return this.list(place.slice(0, -1))
+    const object = this.#objects.get(place)
+    return object ? [object] : []
+  }
+
   /** Returns the events after `revision`, oldest first, or undefined if some of them are gone. */
   eventsAfter(revision: number): CacheEvent[] | undefined {
     if (revision < this.#oldestRevision) return undefined
@@ -98,9 +108,22 @@ export class ResourceCache {
     return this.#history.slice(from)
   }
 
-  listen(listener: CacheListener): Disposable {
+  /**
+   * Delivers events of all objects, or of one place only: of the object with this key, or of a namespace, as
+   * `namespace/`. If omitted, or empty, of all.
+   */
+  listen(listener: CacheListener, place = ''): Disposable {
     this.#listeners.add(listener)
-    return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
+    const among = place === '' ? this.#wide : (this.#narrow.get(place) ?? new Set())
+    among.add(listener)
+    if (place !== '') this.#narrow.set(place, among)
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners.delete(listener)
+        among.delete(listener)
+        if (among.size === 0 && this.#narrow.get(place) === among) this.#narrow.delete(place)
+      },
+    }
   }
 
   /** Returns why the object at that key cannot be read. */
@@ -141,8 +164,15 @@ export class ResourceCache {
     else this.#remove(event.object.key)
     this.version = event.revision
     this.#remember(event)
-    for (const listener of this.#listeners) listener.onEvent(event)
+    for (const listeners of this.#listenersAt(event.object)) {
+      for (const listener of listeners) listener.onEvent(event)
+    }
     event.previous?.forgetObject()
+  }
+
+  #listenersAt({ key, namespace }: CachedObject): readonly Set<CacheListener>[] {
+    const inNamespace = namespace === '' ? undefined : this.#narrow.get(`${namespace}/`)
+    return [this.#wide, inNamespace, this.#narrow.get(key)].filter((each) => each !== undefined)
   }
 
   bookmark(revision: number): void {
@@ -163,6 +193,8 @@ export class ResourceCache {
   reset(): void {
     for (const listener of this.#listeners) listener.onReset()
     this.#listeners.clear()
+    this.#wide.clear()
+    this.#narrow.clear()
   }
 
   #place(object: CachedObject): void {

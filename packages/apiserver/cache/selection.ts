@@ -36,6 +36,19 @@ export function hasSelectors({ labels, fields }: Selection): boolean {
   return !labels.isEmpty || fields.length > 0
 }
 
+/**
+ * Returns the place of all objects that can match, as ResourceCache.listen() takes it: one object's key, a namespace with a
+ * slash, or an empty text for all.
+ */
+export function placeOf({ namespace, name, fields }: Selection, { isNamespaced }: Kind): string {
+  const given = (field: string): string =>
+    fields.find((term) => term.field === field && term.operator === '=')?.value ?? ''
+  const ownName = name === '' ? given('metadata.name') : name
+  if (!isNamespaced) return ownName
+  const ownNamespace = namespace === '' ? given('metadata.namespace') : namespace
+  return ownNamespace === '' ? '' : `${ownNamespace}/${ownName}`
+}
+
 export function selects(selection: Selection, cached: CachedObject, reader: Reader): boolean {
   const { namespace, name, labels, fields } = selection
   if (namespace !== '' && !cached.key.startsWith(`${namespace}/`)) return false

@@ -229,3 +229,50 @@ test('objects are listed in the order of their keys, whatever order they came in
   assert.deepEqual(keys('n'), ['n/a', 'n/b'])
   assert.deepEqual(keys('o'), [])
 })
+
+test('a watch of one place is not asked about objects of others, and misses none of its own', async () => {
+  const cache = newCache()
+  const asked: string[] = []
+  const isSelected = ({ key }: CachedObject): boolean => {
+    asked.push(key)
+    return true
+  }
+  const places = { all: '', namespace: 'a/', object: 'a/x', cluster: 'node' }
+  const watches = Object.entries(places).map(([name, place]) => ({
+    name,
+    ...watch(cache, { place, ...(place === '' ? {} : { isSelected }) }),
+  }))
+  happen(cache, '+a/x', '+a/y', '+b/x', '+node', '-a/x', '-b/x')
+  for (const { clock } of watches) await clock.advance(60_000)
+  const seen = await Promise.all(
+    watches.map(async ({ name, watcher }) => [name, await read(watcher)] as const),
+  )
+  assert.deepEqual(Object.fromEntries(seen), {
+    all: 'ADDED a/x@2;ADDED a/y@3;ADDED b/x@4;ADDED node@5;DELETED a/x@6;DELETED b/x@7;',
+    namespace: 'ADDED a/x@2;ADDED a/y@3;DELETED a/x@6;',
+    object: 'ADDED a/x@2;DELETED a/x@6;',
+    cluster: 'ADDED node@5;',
+  })
+  assert.ok(!asked.includes('b/x'))
+  assert.equal(cache.listenerCount, 0)
+})
+
+test('thousands of watches take several turns, and between these others are served', async () => {
+  const clock = simulatedClock()
+  let writtenMs = 0
+  const turns = new PushTurns({ ...clock, monotonicMs: () => clock.monotonicMs() + writtenMs })
+  const done: number[] = []
+  const tasks = Array.from({ length: 10 }, (_, number) => () => {
+    // Writing to many sockets takes this long.
+    writtenMs += 8
+    done.push(number)
+  })
+  for (const task of tasks) turns.schedule(task)()
+  await nextTurn()
+  assert.ok(done.length < tasks.length, `${done.length} wrote in one turn`)
+  for (let turn = 0; turn < 100 && done.length < tasks.length; turn += 1) {
+    await clock.advance(20)
+    await nextTurn()
+  }
+  assert.deepEqual(done, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+})

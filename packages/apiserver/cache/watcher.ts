@@ -30,6 +30,8 @@ export interface WatcherOptions {
   readonly resource: Pick<ResourceCache, 'listen'>
   readonly frames: Frames
   readonly isSelected: (object: CachedObject) => boolean
+  /** The place of all objects that it may select, as for listen(). If omitted, they may be anywhere. */
+  readonly place?: string
   /** The objects that the watch starts with, sent as ADDED at the reader's pace. */
   readonly initial: readonly CachedObject[]
   /** The events since the client's revision. */
@@ -88,7 +90,7 @@ export class Watcher implements CacheListener, PushedBody {
     this.#signal = signal
     this.#share = deps.unread?.bytes.open(deps.unread.user, () => this.#close('slow'))
     if (this.#share && options.initial.length > 0) this.#unsent = new Set(options.initial)
-    this.#listening = options.resource.listen(this)
+    this.#listening = options.resource.listen(this, options.place)
     this.#timer = deps.clock.setTimer(options.timeoutMs, () => this.#close('timeout'))
     signal.addEventListener('abort', this.#onAbort, { once: true })
     for (const event of options.replay) this.onEvent(event)

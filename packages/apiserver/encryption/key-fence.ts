@@ -35,10 +35,11 @@ export async function writeFenced(
 ): Promise<WriteResult> {
   for (let tries = 1; ; tries += 1) {
     const { write, isSealed } = seal()
-    const requires = isSealed ? fence?.required() : undefined
-    const result = await store.write(requires ? { ...write, requires } : write)
-    const isFenced = !result.isApplied && result.refusedBy === requires?.key
-    if (!requires || !isFenced) return result
+    const required = isSealed ? fence?.required() : undefined
+    const requires = [...(write.requires ?? []), ...(required ? [required] : [])]
+    const result = await store.write(required ? { ...write, requires } : write)
+    const isFenced = !result.isApplied && result.refusedBy === required?.key
+    if (!required || !isFenced) return result
     if (tries >= fenceTriesMax) {
       const options = { isSent: false }
       throw new StoreUnavailableError('Cannot encrypt: the keys have changed', options)

@@ -125,6 +125,7 @@ async function bodyObject(call: ResourceCall, deps: RequestDeps): Promise<AnyObj
   const { group, version, kind } = record.kind
   return decodeKindObject({
     kind: { ...reader.kind, group, version, kind, schemaName: bodyKind, strategy: {} },
+    sameVersions: sameVersions[kind],
     bytes,
     contentType,
     fieldValidation: 'Ignore',
@@ -140,4 +141,9 @@ const bodyKinds: Readonly<Record<string, string>> = Object.freeze({
   Binding: 'io.k8s.api.core.v1.Binding',
   Eviction: 'io.k8s.api.policy.v1.Eviction',
   TokenRequest: 'io.k8s.api.authentication.v1.TokenRequest',
+})
+
+/** Upstream also reads the version of Eviction that it served until 1.24, which clients still send. */
+const sameVersions: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  Eviction: ['policy/v1beta1'],
 })

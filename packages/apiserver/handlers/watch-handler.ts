@@ -1,5 +1,5 @@
 import { StatusError, isStatusError } from '@skerry/api'
-import { hasSelectors, selects } from '../cache/selection.ts'
+import { hasSelectors, placeOf, selects } from '../cache/selection.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, ResourceCache } from '../cache/resource-cache.ts'
 import { Watcher } from '../cache/watcher.ts'
@@ -36,7 +36,8 @@ export async function watchAnswer(
   const wantsObjects = options.sendInitialEvents === true || resourceVersion === ''
   if (wantsObjects) await waitForVersion(resourceVersion, scope.signal, deps)
   const resource = cache.resource(scope.reader.storage)
-  const start = startOf(options, revision, resource)
+  const place = placeOf(options.selection, scope.reader.kind)
+  const start = startOf(options, { revision, place }, resource)
   const isProtobuf = view.representation.encoding === 'protobuf'
   const headers = {
     'content-type': isProtobuf ? `${protobufType};stream=watch` : 'application/json',
@@ -59,6 +60,7 @@ export async function watchAnswer(
       resource: feed,
       frames,
       isSelected: takesAll ? () => true : isSelected,
+      place,
       initial: takesAll ? start.initial : start.initial.filter(isSelected),
       replay: start.replay,
       afterRevision: revision,
@@ -101,13 +103,13 @@ interface Start {
 
 /** Returns undefined if the history since that revision is gone. */
 function startOf(
-  { resourceVersion, sendInitialEvents, selection }: WatchOptions,
-  revision: number,
+  { resourceVersion, sendInitialEvents }: WatchOptions,
+  { revision, place }: { readonly revision: number; readonly place: string },
   resource: ResourceCache,
 ): Start | undefined {
   const isFromNow = resourceVersion === '' || resourceVersion === '0'
   const wantsInitial = sendInitialEvents ?? isFromNow
-  if (wantsInitial) return { initial: resource.list(selection.namespace), replay: [] }
+  if (wantsInitial) return { initial: resource.listAt(place), replay: [] }
   if (isFromNow) return { initial: [], replay: [] }
   const replay = resource.eventsAfter(revision)
   return replay && { initial: [], replay }

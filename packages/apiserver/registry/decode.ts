@@ -26,6 +26,8 @@ import { paced, type FieldValidation, type Pace } from './request-scope.ts'
 
 export interface DecodeRequest {
   readonly kind: Kind
+  /** Further versions of the body's kind with the same fields, e.g. policy/v1beta1. Default: none. */
+  readonly sameVersions?: readonly string[] | undefined
   readonly bytes: Uint8Array
   readonly contentType: string
   readonly fieldValidation: FieldValidation
@@ -135,7 +137,11 @@ function nameIn({ metadata }: Record<string, unknown>): string {
 
 function requireKind(
   object: Record<string, unknown>,
-  { kind, isRegistered }: Pick<DecodeRequest, 'kind' | 'isRegistered'>,
+  {
+    kind,
+    sameVersions,
+    isRegistered,
+  }: Pick<DecodeRequest, 'kind' | 'sameVersions' | 'isRegistered'>,
 ): void {
   const { apiVersion, kind: given } = object
   const wanted = apiVersionOf(kind.group, kind.version)
@@ -145,6 +151,7 @@ function requireKind(
   const asked = { version: givenVersion || wanted, kind: givenKind || kind.kind }
   const isAsServed = asked.version === wanted && asked.kind === kind.kind
   if (isAsServed) return
+  if (asked.kind === kind.kind && sameVersions?.includes(asked.version)) return
   if (!kind.isCustom && !isRegistered(asked.version, asked.kind)) {
     const version = asked.version.slice(asked.version.indexOf('/') + 1)
     throw badRequest(

@@ -66,6 +66,9 @@ export interface ReportedRound {
 export interface ClusterReporterTiming {
   readonly statusPeriodMs: number
   readonly leaseSeconds: number
+  /** The same while the hub sees by the open tunnel that the agent is alive, and how often it is renewed then. */
+  readonly presentLeaseSeconds: number
+  readonly presentRenewMs: number
   /** The timeout of one request to the hub. */
   readonly requestMs: number
 }
@@ -78,6 +81,8 @@ export interface ClusterReporterDeps {
   readonly observer: EdgeObserver
   /** Watches and creates the Cluster together with others. If omitted, it is read once in each round. */
   readonly clusters?: FollowedClusters
+  /** Reports whether the hub sees by an open tunnel that the agent is alive. If omitted, it sees leases only. */
+  readonly isPresent?: () => boolean
   /** Limits the concurrent rounds of many Clusters. If omitted, a round never waits. */
   readonly gate?: RoundGate
   readonly clock: Clock
@@ -147,6 +152,8 @@ class ClusterReporter {
   readonly #timing: ClusterReporterTiming
   #id: string | undefined
   #hasBeenReady = false
+  /** The lease as it was written last. */
+  #leased: { readonly isLong: boolean; readonly atMs: number } | undefined
   #hasReported = false
   /** The agent's configured labels or place changed; no status has the time of it yet. */
   #hasNewDescription = false
@@ -180,8 +187,19 @@ class ClusterReporter {
     const isBack = conditionOf(cluster.status?.conditions, conditionTypes.ready)?.status !== 'True'
     if (hasLease && isBack) await this.#renewLease(cluster, signal)
     await this.#writeStatus(cluster, health, signal)
-    if (hasLease && !isBack) await this.#renewLease(cluster, signal)
+    if (hasLease && !isBack && this.#isLeaseDue()) await this.#renewLease(cluster, signal)
     return cluster
+  }
+
+  /** While the tunnel is a sign of life, each renewal would be a write that says nothing new. */
+  #isLeaseDue(): boolean {
+    const { clock } = this.#deps
+    if (!this.#isPresent() || this.#leased?.isLong !== true) return true
+    return clock.monotonicMs() - this.#leased.atMs >= this.#timing.presentRenewMs
+  }
+
+  #isPresent(): boolean {
+    return this.#deps.isPresent?.() === true
   }
 
   /** Resolves undefined while the hub does not know this cluster and the cluster cannot identify itself. */
@@ -364,11 +382,10 @@ class ClusterReporter {
     const leases = hub.resource(resources.leases)
     const key = { namespace: clusterNamespace, name: this.#options.name }
     const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z')
-    const spec = {
-      holderIdentity: key.name,
-      leaseDurationSeconds: this.#timing.leaseSeconds,
-      renewTime,
-    }
+    const isLong = this.#isPresent()
+    const { leaseSeconds, presentLeaseSeconds } = this.#timing
+    const leaseDurationSeconds = isLong ? presentLeaseSeconds : leaseSeconds
+    const spec = { holderIdentity: key.name, leaseDurationSeconds, renewTime }
     await this.#inTime(signal, async (scope) => {
       try {
         await leases.patch({ ...key, type: 'merge', patch: { spec } }, scope)
@@ -377,6 +394,7 @@ class ClusterReporter {
         await leases.create(leaseOf(cluster, { ...spec, acquireTime: renewTime }), scope)
       }
     })
+    this.#leased = { isLong, atMs: clock.monotonicMs() }
   }
 
   /** The hub may be gone without a word. */

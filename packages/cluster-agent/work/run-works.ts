@@ -19,11 +19,11 @@ import { executionNamespace } from '@skerry/fleet-kinds'
 import { workResource, type Work } from '@skerry/karmada-kinds'
 import { interpreterOf, type ResourceInterpreter } from '@skerry/interpreter'
 import { executionController } from './execution-controller.ts'
-import type { FollowedClusters } from './followed-clusters.ts'
+import { ownCluster, type FollowedClusters } from './followed-clusters.ts'
 import { asTheyAre, type ManifestMapping } from './manifest-mapping.ts'
 import { MemberCluster } from './member-cluster.ts'
 import { NamespaceInformer } from './namespace-informer.ts'
-import { ownCluster, type WorkContext } from './work-context.ts'
+import type { WorkContext } from './work-context.ts'
 import { workStatusController } from './work-status-controller.ts'
 
 export interface WorksOptions {

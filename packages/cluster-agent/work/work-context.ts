@@ -1,7 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import { keyOfObject, type TypedResource } from '@skerry/client'
-import { selected, watch, type ControllerContext, type Watch } from '@skerry/controller-runtime'
-import { clusterResource, conditionOf, conditionTypes, type Cluster } from '@skerry/fleet-kinds'
+import { watch, type ControllerContext, type Watch } from '@skerry/controller-runtime'
+import { conditionOf, conditionTypes, type Cluster } from '@skerry/fleet-kinds'
 import { manifestsOf, type Work } from '@skerry/karmada-kinds'
 import type { ResourceInterpreter } from '@skerry/interpreter'
 import type { ManifestMapping } from './manifest-mapping.ts'
@@ -23,10 +23,6 @@ export interface WorkContext {
 }
 
 const byManifest = 'manifest'
-
-export function ownCluster(name: string): TypedResource<Cluster> {
-  return selected(clusterResource, { fieldSelector: `metadata.name=${name}` })
-}
 
 /** Enqueues the Works that carry an object, whenever the cluster's own copy of it changes. */
 export function watchMember(shared: WorkContext): Watch {

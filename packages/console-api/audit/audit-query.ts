@@ -10,11 +10,13 @@ export interface AuditQuery {
   readonly cluster: string | undefined
   readonly verb: string | undefined
   readonly resource: string | undefined
+  /** A resource whose requests are left out. */
+  readonly without: string | undefined
   readonly limit: number
 }
 
 const { textCharsMax, ...limits } = consoleBounds.auditSearch
-const names = new Set(['since', 'until', 'user', 'cluster', 'verb', 'resource', 'limit'])
+const names = new Set(['since', 'until', 'user', 'cluster', 'verb', 'resource', 'without', 'limit'])
 
 /** Throws BadRequest. */
 export function readAuditQuery(query: URLSearchParams): AuditQuery {
@@ -26,6 +28,7 @@ export function readAuditQuery(query: URLSearchParams): AuditQuery {
     cluster: textOf('cluster', query),
     verb: textOf('verb', query)?.toLowerCase(),
     resource: textOf('resource', query)?.toLowerCase(),
+    without: textOf('without', query)?.toLowerCase(),
     limit: limitIn(query, limits, refused),
   }
 }

@@ -56,6 +56,8 @@ test('lines are found by user, cluster, verb, resource and time, the newest firs
     ['verb=POST', ['4']],
     ['verb=create&resource=deployments', ['4']],
     ['resource=pods', ['2']],
+    ['without=pods', ['4', 'long', '1', '0']],
+    ['without=deployments&verb=create', []],
     ['since=2026-01-31T12:00:02Z&until=2026-01-31T12:00:03Z', ['long', '2']],
     ['since=2026-01-31T13:00:00%2B01:00&limit=9', ['4', 'long', '2', '1', '0']],
   ]

@@ -84,14 +84,16 @@ function needlesOf({ user, cluster }: AuditQuery): string[] {
   ]
 }
 
-function matches(entry: Entry, { sinceMs, untilMs, user, cluster, verb, resource }: AuditQuery) {
+function matches(entry: Entry, query: AuditQuery): boolean {
+  const { sinceMs, untilMs, user, cluster, verb, resource, without } = query
   if (entry.endMs < sinceMs || entry.endMs > untilMs) return false
   if (user !== undefined && entry.user !== user) return false
   if (cluster !== undefined && entry.cluster !== cluster) return false
-  if (verb === undefined && resource === undefined) return true
+  if (verb === undefined && resource === undefined && without === undefined) return true
   const info = parseRequestInfo(entry.method, entry.uri.replace(/^\/clusters\/[^/?]+/, ''))
   const isVerb = verb === undefined || [info.verb, entry.method.toLowerCase()].includes(verb)
-  return isVerb && (resource === undefined || info.resource.resource === resource)
+  const found = info.resource.resource
+  return isVerb && (resource === undefined || found === resource) && found !== without
 }
 
 /** Reports whether even the oldest line of a piece ended after that time. */

@@ -85,6 +85,13 @@ export class IssuerLogin {
     return { tokens, returnTo }
   }
 
+  /** Returns the page that a login of this browser was to lead to, also if that login has failed. */
+  returnOf(sealed: string): string | undefined {
+    const text = unseal(sealed, this.#key, 'login')
+    // Its authenticity is proven: `begin` sealed it.
+    return text === undefined ? undefined : (JSON.parse(text) as LoginState).returnTo
+  }
+
   /**
    * Renews the token of a session that began at the issuer. Resolves to undefined if the issuer wants another login.
    * Requests of one session share the attempt.

@@ -287,7 +287,7 @@ async function leaveForIssuer(
     const { url, state } = await issuerLogin.begin({ redirectUri, returnTo }, signal)
     return { ...moved(url), headers: { location: url, 'set-cookie': setLogin(state) } }
   } catch (error) {
-    return failed('issuer', error, log)
+    return failed('issuer', { error, returnTo }, log)
   }
 }
 
@@ -300,12 +300,13 @@ async function comeBack(
   attempts.requireRoom(address)
   const sealed = cookieValue(request.headers, loginCookie)
   const [, query = ''] = request.target.split('?', 2)
+  const returnTo = sealed === undefined ? undefined : issuerLogin.returnOf(sealed)
   try {
     const done =
       sealed === undefined ? undefined : await issuerLogin.finish({ sealed, query }, signal)
     if (!done) {
       attempts.onFailed(address)
-      return failed('expired', undefined, log)
+      return failed('expired', { returnTo }, log)
     }
     const source = sourceOf(done.tokens)
     const user = await userOf(source, deps, signal)
@@ -314,16 +315,29 @@ async function comeBack(
     return { ...moved(done.returnTo), headers: { location: done.returnTo, 'set-cookie': cookies } }
   } catch (error) {
     attempts.onFailed(address)
-    return failed(isStatusError(error, 'Unauthorized') ? 'unknown' : 'issuer', error, log)
+    const problem = isStatusError(error, 'Unauthorized') ? 'unknown' : 'issuer'
+    return failed(problem, { error, returnTo }, log)
   }
 }
 
+interface FailedLogin {
+  readonly error?: unknown
+  /** The page that the login was to lead to. */
+  readonly returnTo: string | undefined
+}
+
 /** Sends the person back to the login page, which has a sentence for each problem; the log has the details. */
-function failed(problem: 'issuer' | 'expired' | 'unknown', error: unknown, log: Logger): ApiAnswer {
+function failed(
+  problem: 'issuer' | 'expired' | 'unknown',
+  { error, returnTo }: FailedLogin,
+  log: Logger,
+): ApiAnswer {
   const isExplained = error instanceof ExpectedError || error instanceof StatusError
   if (error !== undefined && !isExplained) throw error
   log.info('Console login at the issuer failed', { problem, ...(isExplained ? { error } : {}) })
-  const location = `/console/login?problem=${problem}`
+  const query = new URLSearchParams({ problem })
+  if (returnTo !== undefined) query.set('return', returnTo)
+  const location = `/console/login?${query.toString()}`
   return { ...moved(location), headers: { location, 'set-cookie': clearLogin() } }
 }
 

@@ -137,4 +137,9 @@ test('each node gets the first free range, and none when all are taken', () => {
   assert.equal(nextPodCidr([second], options), '10.42.0.0/24')
   assert.equal(nextPodCidr([first], options), '10.42.1.0/24')
   assert.equal(nextPodCidr([first, second], options), undefined)
+  const wide = { clusterCidr: '10.42.0.0/16', nodeMaskSize: 24 }
+  const block = '10.42.248.0/21'
+  assert.equal(nextPodCidr([first], wide, { within: block, without: [] }), '10.42.248.0/24')
+  const low = { without: ['10.42.0.0/21'] }
+  assert.equal(nextPodCidr([], wide, low), '10.42.8.0/24', 'nothing that is set aside')
 })

@@ -7,10 +7,24 @@ export interface NodeIpamOptions {
   clusterCidr: string
   /** The prefix length of each node's part. Default: 24, as upstream. */
   nodeMaskSize: number
+  /** Resolves with what is free for others or kept from them. If omitted, the whole range is for all nodes. */
+  room?: () => Promise<NodeRoom>
+}
+
+/** The share of a cluster's range from which nodes get their parts. */
+export interface NodeRoom {
+  /** If omitted, all of it. */
+  readonly within?: string | undefined
+  /** Ranges that are set aside. */
+  readonly without: readonly string[]
 }
 
 /** Returns the first free part of the cluster's range, or undefined if all are taken. */
-export function nextPodCidr(nodes: readonly Node[], options: NodeIpamOptions): string | undefined {
+export function nextPodCidr(
+  nodes: readonly Node[],
+  options: NodeIpamOptions,
+  { within, without }: NodeRoom = { without: [] },
+): string | undefined {
   const [base = '', length = ''] = options.clusterCidr.split('/')
   const count = 2 ** (options.nodeMaskSize - Number(length))
   const size = 2 ** (32 - options.nodeMaskSize)
@@ -18,9 +32,19 @@ export function nextPodCidr(nodes: readonly Node[], options: NodeIpamOptions): s
   const start = toNumber(base)
   for (let index = 0; index < count; index++) {
     const candidate = `${toText(start + index * size)}/${options.nodeMaskSize}`
-    if (!taken.has(candidate)) return candidate
+    if (taken.has(candidate) || without.some((range) => isPart(candidate, range))) continue
+    if (within === undefined || isPart(candidate, within)) return candidate
   }
   return undefined
+}
+
+/** Returns whether a range is part of another one. */
+function isPart(range: string, whole: string): boolean {
+  const [address = '', length = ''] = range.split('/')
+  const [start = '', wholeLength = ''] = whole.split('/')
+  const size = 2 ** (32 - Number(wholeLength))
+  const distance = toNumber(address) - toNumber(start)
+  return Number(length) >= Number(wholeLength) && distance >= 0 && distance < size
 }
 
 function toNumber(address: string): number {
@@ -52,7 +76,7 @@ export function nodeIpamController(options: NodeIpamOptions): ControllerDefiniti
       const nodes = context.informer(resources.nodes)
       const node = nodes.get(parseKey(key))
       if (node === undefined || node.spec?.podCIDR) return
-      const podCIDR = nextPodCidr(nodes.list(), options)
+      const podCIDR = nextPodCidr(nodes.list(), options, await options.room?.())
       if (podCIDR === undefined) {
         context.events.event(node, {
           type: 'Normal',

@@ -15,7 +15,7 @@ const unknownToSwagger = ['oneOf', 'anyOf', 'not', 'allOf', 'nullable', 'default
 /** A small built-in kind. Its descriptions of apiVersion, kind and metadata apply to all kinds. */
 const objectLikeAll = 'io.k8s.api.scheduling.v1.PriorityClass'
 /** The same for lists. */
-const listLikeAll = `${objectLikeAll}List`
+export const listLikeAll = `${objectLikeAll}List`
 
 /** The definitions whose descriptions are needed wherever there are custom kinds. */
 export const describedLikeAll: readonly string[] = Object.freeze([objectLikeAll, listLikeAll])

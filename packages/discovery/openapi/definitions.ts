@@ -1,8 +1,8 @@
 import { groupVersionText } from '../groups/discovery.ts'
 import type { Kind, SchemaSet } from '@skerry/api'
-import { customDefinition, customListDefinition } from './custom-definition.ts'
+import { customDefinition, customListDefinition, listLikeAll } from './custom-definition.ts'
 import { noDescriptions, type Descriptions } from './descriptions.ts'
-import { openApiDefinition, referenceTo } from './open-api-schema.ts'
+import { openApiDefinition, referenceTo, withDescription } from './open-api-schema.ts'
 import type { GroupVersionKindText, OpenApiDialect, OpenApiObject } from './open-api-schema.ts'
 import { listDefinitionName, type PathEntry } from './operations.ts'
 
@@ -68,7 +68,7 @@ function specialDefinitions(
     special.set(listDefinitionName(kind), () =>
       kind.isCustom
         ? customListDefinition(kind, { dialect, descriptions })
-        : listDefinition(kind, dialect),
+        : listDefinition(kind, { dialect, descriptions }),
     )
     const raw = kind.isCustom ? input.customSchema?.(kind) : undefined
     if (raw !== undefined) {
@@ -78,20 +78,31 @@ function specialDefinitions(
   return special
 }
 
-function listDefinition(kind: Kind, dialect: OpenApiDialect): OpenApiObject {
+function listDefinition(
+  kind: Kind,
+  { dialect, descriptions }: { dialect: OpenApiDialect; descriptions: Descriptions },
+): OpenApiObject {
+  // Kinds that are newer than the descriptions have the words that all lists share.
+  const shared = descriptions(listLikeAll)?.fields
+  const own = descriptions(listDefinitionName(kind))
+  const described = (field: string, schema: OpenApiObject): OpenApiObject => {
+    const description = own?.fields[field] ?? shared?.[field]
+    return description === undefined ? schema : withDescription(schema, description)
+  }
   const link = (name: string): OpenApiObject =>
     dialect === 'v3'
       ? { default: {}, allOf: [referenceTo(name, dialect)] }
       : referenceTo(name, dialect)
+  const items = { type: 'array', items: link(kind.schemaName) }
   return {
-    description: `${kind.listKind} is a list of ${kind.kind}.`,
+    description: own?.description ?? `${kind.listKind} is a list of ${kind.kind}.`,
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { type: 'string' },
-      items: { type: 'array', items: link(kind.schemaName) },
-      kind: { type: 'string' },
-      metadata: link(`${meta}ListMeta`),
+      apiVersion: described('apiVersion', { type: 'string' }),
+      items: own ? described('items', items) : items,
+      kind: described('kind', { type: 'string' }),
+      metadata: described('metadata', link(`${meta}ListMeta`)),
     },
   }
 }

@@ -160,6 +160,28 @@ test('the hash of a document changes with its content and with nothing else', as
   assert.equal(openApiV3Document(one, 'apis/none/v1'), undefined)
 })
 
+test('lists of built-in kinds are described as their declarations are, newer ones as all lists are', async () => {
+  const sentences = (kind: string, fields: string): string =>
+    `/** ${kind}s. */\nexport interface ${kind} {\n${fields}}\n`
+  const texts: Readonly<Record<string, string>> = {
+    'core/v1.d.ts': sentences('PodList', '    /** All of them. */\n    items: Pod[];\n'),
+    'scheduling/v1.d.ts': sentences(
+      'PriorityClassList',
+      '    /** A version. */\n    apiVersion?: string;\n',
+    ),
+  }
+  const names = ['io.k8s.api.core.v1.Pod', 'io.k8s.api.scheduling.v1.PriorityClass']
+  const descriptions = await loadDescriptions(names, async (file) => texts[file])
+  const input = { ...(await inputWithWidget()), descriptions }
+  const definitions = at(openApiV2Document(input), 'definitions')
+  const pods = at(definitions, 'io.k8s.api.core.v1.PodList')
+  assert.equal(at(pods, 'description'), 'PodLists.')
+  assert.equal(at(pods, 'properties', 'items', 'description'), 'All of them.')
+  assert.equal(at(pods, 'properties', 'apiVersion', 'description'), 'A version.')
+  const secrets = at(definitions, 'io.k8s.api.core.v1.SecretList')
+  assert.equal(at(secrets, 'properties', 'apiVersion', 'description'), 'A version.')
+})
+
 test('the sentences of declaration files become descriptions', async () => {
   const text = `
 /** A pod. */

@@ -21,7 +21,7 @@ const sealed: UnitRecord = { generation: 6, phase: 'sealed', content: 'b' }
 
 const parentTable: readonly [
   title: string,
-  view: { wanted: Side; parent: ParentRecord; unit?: UnitRecord; lost?: number },
+  view: { wanted: Side; parent: ParentRecord; unit?: UnitRecord; lost?: number; isGone?: boolean },
   step: ParentStep,
 ][] = [
   ['acts on, if nobody wants more', { wanted: 'parent', parent: own }, { act: 'none' }],
@@ -44,6 +44,16 @@ const parentTable: readonly [
   [
     'releases what the unit has',
     { wanted: 'unit', parent: packed, unit: filled },
+    { act: 'note', record: released },
+  ],
+  [
+    'fences again what it packed and lost before the unit had it',
+    { wanted: 'unit', parent: packed, isGone: true },
+    { act: 'note', record: { generation: 6, phase: 'fenced' } },
+  ],
+  [
+    'needs no content any more that the unit has',
+    { wanted: 'unit', parent: packed, unit: filled, isGone: true },
     { act: 'note', record: released },
   ],
   [

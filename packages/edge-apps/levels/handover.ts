@@ -71,6 +71,8 @@ interface ParentView {
   readonly wanted: Side
   readonly parent: ParentRecord
   readonly unit?: UnitRecord | undefined
+  /** True if the parent has lost the content that it has packed. */
+  readonly isGone?: boolean | undefined
   /** The generation in which a person says that the unit's server is destroyed, and nobody can seal what it had. */
   readonly lost?: number | undefined
 }
@@ -100,7 +102,7 @@ const parentSteps: Readonly<Record<ParentRecord['phase'], (view: ParentView) => 
   own({ wanted, parent }) {
     return wanted === 'parent' ? { act: 'none' } : note(parent.generation + 1, 'fenced')
   },
-  fenced({ wanted, parent, unit }) {
+  fenced({ wanted, parent, unit, isGone }) {
     const { generation, content } = parent
     // The unit opens only what was released in this generation, and that never happens now.
     if (wanted === 'parent') return note(generation + 1, 'own')
@@ -108,6 +110,8 @@ const parentSteps: Readonly<Record<ParentRecord['phase'], (view: ParentView) => 
     const isFilled =
       unit?.phase === 'filled' && unit.generation === generation && unit.content === content
     if (isFilled) return note(generation, 'released', content)
+    // A unit that is filled with another content takes one of a later generation alone.
+    if (isGone === true) return note(generation + 1, 'fenced')
     return { act: 'none', waitsFor: 'its own control plane has the content' }
   },
   released({ wanted, parent, unit }) {

@@ -19,11 +19,18 @@ import { firstRecords, planHandover, type ParentStep } from './handover.ts'
 import { readUnit } from './read-unit.ts'
 import type { UnitActs } from './unit-acts.ts'
 import { statusOfFaults, statusOfProgress } from './unit-cluster-status.ts'
-import { faultsOfNodes, faultsOfPods, type UnitFault } from './unit-faults.ts'
+import {
+  faultsOfNodes,
+  faultsOfPods,
+  serversOfLevel,
+  unknownLevel,
+  type UnitFault,
+} from './unit-faults.ts'
 
 const { nodeDelayMs } = edgeAppsBounds.appController
 const { podsMax } = edgeAppsBounds.readUnit
-const { lookAgainMs, heardAgainMs, refusedMs, stepMs } = edgeAppsBounds.unitClusterController
+const { lookAgainMs, heardAgainMs, refusedMs, stepMs, growMs } =
+  edgeAppsBounds.unitClusterController
 
 /**
  * Hands a unit over to a control plane of its own, or takes it back, and reports how far it is. A unit is handed over as a
@@ -82,7 +89,9 @@ async function reconcile(
   const wanted = (unit.spec?.autonomyLevel ?? 'L3') === 'L3' ? 'parent' : 'unit'
   const parent = acts?.recordOf(name) ?? firstRecords.parent
   const lost = lostIn(unit.metadata)
-  const step = planHandover.parent({ wanted, parent, unit: acts?.heardOf(name), lost })
+  const isPacked = parent.phase === 'fenced' && parent.content !== undefined
+  const isGone = isPacked && (await acts?.hasContent(name)) === false
+  const step = planHandover.parent({ wanted, parent, unit: acts?.heardOf(name), lost, isGone })
   if (parent.phase === 'own' && step.act === 'none') return report(unit, undefined, context, signal)
   const nodes = context.informer(resources.nodes).list()
   const looked = { unit, nodes, members: nodes.filter((node) => isMember(unit, node)) }
@@ -95,19 +104,23 @@ async function reconcile(
   }
   if (acts === undefined) return
   const { isDone, refusal } = await carryOut(step, looked, acts, signal)
+  const shortage = await staff(unit, acts)
   const progress = statusOfProgress({
     last: unit.status?.unitClusterStatus,
     members: looked.members,
     record: acts.recordOf(name),
     waitsFor: step.act === 'none' ? step.waitsFor : undefined,
     heard: acts.heardOf(name),
-    serving: acts.servesOf(name),
+    masters: acts.mastersOf(name),
+    shortage,
     refusal,
   })
   await report(unit, progress, context, signal)
   if (refusal !== undefined) return { requeueAfterMs: refusedMs }
-  const isMoving = isDone || progress?.phase !== 'Running'
-  return { requeueAfterMs: isMoving ? stepMs : heardAgainMs }
+  if (isDone || progress?.phase !== 'Running') return { requeueAfterMs: stepMs }
+  const [{ status, reason } = {}] = progress.conditions
+  const isGrowing = status !== 'True' && reason === 'Released'
+  return { requeueAfterMs: isGrowing ? growMs : heardAgainMs }
 }
 
 function lostIn({ annotations }: NodeUnit['metadata']): number | undefined {
@@ -125,13 +138,18 @@ async function whyNot(
   const found = await faultsOf(unit, { members, nodes }, context, signal)
   if (found.length > 0) return found
   if (acts === undefined) return [notSupported]
-  const { autonomyLevel } = unit.spec ?? {}
-  if (autonomyLevel !== 'L4') {
-    const message = `nothing stands in the way, but this version gives a unit one server; set autonomyLevel to L4`
-    return [{ reason: 'NotSupported', message }]
-  }
-  const names = members.map(({ metadata }) => metadata.name ?? '')
-  return acts.faultsOf(names, signal)
+  return acts.faultsOf(members.map(nodeName), signal)
+}
+
+/** Gives a unit that is away as many servers as its level asks for. */
+async function staff(unit: NodeUnit, acts: UnitActs): Promise<string | undefined> {
+  const name = nameOf(unit)
+  const { phase } = acts.recordOf(name)
+  if (phase !== 'released' && phase !== 'recalled') return undefined
+  const level = unit.spec?.autonomyLevel ?? 'L3'
+  const servers = serversOfLevel[level]
+  if (servers === undefined && level !== 'L3') return unknownLevel(level).message
+  return (await acts.staff(name, servers ?? 0))?.message
 }
 
 interface Done {
@@ -147,12 +165,16 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<Done> {
   const name = nameOf(unit)
-  const nodes = members.map(({ metadata }) => metadata.name ?? '')
+  const nodes = members.map(nodeName)
   switch (step.act) {
     case 'none':
       return { isDone: false }
     case 'note':
-      await acts.note(name, { record: step.record, nodes }, signal)
+      await acts.note(
+        name,
+        { record: step.record, nodes, masters: mastersOf(unit, members) },
+        signal,
+      )
       return { isDone: true }
     case 'pack':
       await acts.pack(name, signal)
@@ -164,6 +186,17 @@ async function carryOut(
     default:
       return step satisfies never
   }
+}
+
+/** Returns the nodes that begin: ready ones first, by name. */
+function mastersOf({ spec }: NodeUnit, members: readonly Node[]): string[] {
+  const byName = members.toSorted((a, b) => (nodeName(a) < nodeName(b) ? -1 : 1))
+  const readyFirst = [...byName.filter(isReady), ...byName.filter((node) => !isReady(node))]
+  return readyFirst.slice(0, serversOfLevel[spec?.autonomyLevel ?? ''] ?? 1).map(nodeName)
+}
+
+function nodeName({ metadata }: Node): string {
+  return metadata.name ?? ''
 }
 
 const notSupported: UnitFault = {

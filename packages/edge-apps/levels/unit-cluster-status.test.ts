@@ -24,7 +24,7 @@ const running = statusOfProgress({
   members,
   record: released,
   heard: open,
-  serving,
+  masters: [{ node: 'n1', serves: serving }],
 })
 
 test('a unit that acts has its version, its address and the sum of its nodes in its status', () => {
@@ -39,7 +39,7 @@ test('a unit that acts has its version, its address and the sum of its nodes in 
 
 const table: readonly [
   title: string,
-  progress: Omit<Progress, 'members'>,
+  progress: Omit<Progress, 'members' | 'masters'> & Partial<Pick<Progress, 'masters'>>,
   phase: string,
   reason: string,
   message: RegExp,
@@ -57,6 +57,35 @@ const table: readonly [
     'Initializing',
     'Released',
     /until its own control plane serves$/,
+  ],
+  [
+    'has one server that serves and two that begin',
+    {
+      last: running,
+      record: released,
+      heard: open,
+      masters: [
+        { node: 'n1', serves: serving },
+        { node: 'n2', trouble: 'port 2380 is taken' },
+        { node: 'n3' },
+      ],
+    },
+    'Running',
+    'Released',
+    /^its own control plane acts; 1 of its 3 servers serve, not n2, n3; n2 says: port 2380 is taken$/,
+  ],
+  [
+    'has too few nodes for three servers',
+    {
+      last: running,
+      record: released,
+      heard: open,
+      masters: [{ node: 'n1', serves: serving }],
+      shortage: 'Insufficient Ready Node: 2 of 2 nodes ready, 3 needed for its control plane',
+    },
+    'Running',
+    'Released',
+    /^its own control plane acts; Insufficient Ready Node: 2 of 2/,
   ],
   [
     'was cut off after it began',
@@ -83,7 +112,7 @@ const table: readonly [
 
 for (const [title, progress, phase, reason, message] of table) {
   test(`the status of a unit that ${title}`, () => {
-    const status = statusOfProgress({ ...progress, members })
+    const status = statusOfProgress({ masters: [{ node: 'n1' }], ...progress, members })
     const [condition] = status?.conditions ?? []
     assert.deepEqual([status?.phase, condition?.reason], [phase, reason])
     assert.match(condition?.message ?? '', message)
@@ -93,5 +122,5 @@ for (const [title, progress, phase, reason, message] of table) {
 
 test('a unit that its parent has is not a cluster', () => {
   const record = { generation: 6, phase: 'own' } as const
-  assert.equal(statusOfProgress({ last: running, members, record }), undefined)
+  assert.equal(statusOfProgress({ last: running, members, record, masters: [] }), undefined)
 })

@@ -2,7 +2,7 @@ import { addLists, type Node } from '@skerry/api'
 import { edgeAppsBounds } from '../limits-table.ts'
 import { unitWords, type UnitClusterStatus } from '../superedge/unit.ts'
 import type { ParentRecord, UnitRecord } from './handover.ts'
-import type { UnitServing } from './unit-acts.ts'
+import type { UnitMaster } from './unit-acts.ts'
 import type { UnitFault } from './unit-faults.ts'
 
 const { faultsMax } = edgeAppsBounds.unitClusterController
@@ -13,16 +13,18 @@ export interface Progress {
   readonly members: readonly Node[]
   readonly record: ParentRecord
   readonly waitsFor?: string | undefined
-  /** The last statement of the unit, and where it serves if it was heard lately. */
+  /** The last statement of the unit, and the nodes that shall run its control plane. */
   readonly heard?: UnitRecord | undefined
-  readonly serving?: UnitServing | undefined
+  readonly masters: readonly UnitMaster[]
+  /** Why it has not the servers of its level. */
+  readonly shortage?: string | undefined
   /** Why a sealed content is not taken. */
   readonly refusal?: string | undefined
 }
 
 /** Says how far a unit is; undefined if the parent has it. */
 export function statusOfProgress(progress: Progress): UnitClusterStatus | undefined {
-  const { last, members, record, heard, serving, refusal } = progress
+  const { last, members, record, heard, masters, refusal } = progress
   const { phase, generation } = record
   if (phase === 'own') return undefined
   const isReleased = phase === 'released'
@@ -30,15 +32,15 @@ export function statusOfProgress(progress: Progress): UnitClusterStatus | undefi
     isReleased &&
     heard?.phase === 'open' &&
     heard.generation === generation &&
-    serving !== undefined
+    masters.some(({ serves }) => serves !== undefined)
   // A unit acts on while nobody hears it.
   const isRunning = isOpen || (isReleased && last?.phase === 'Running')
   const condition =
     refusal === undefined
-      ? conditionOf({ phase, generation, waitsFor: progress.waitsFor }, { isOpen, isRunning })
+      ? conditionOf(progress, { phase, generation }, { isOpen, isRunning })
       : { status: 'False', reason: 'NotTaken', message: refusal }
   return {
-    ...placeOf(serving, isRunning ? last : undefined),
+    ...placeOf(masters, isRunning ? last : undefined),
     phase: isRunning ? 'Running' : phase === 'recalled' ? 'Terminating' : 'Initializing',
     conditions: [{ type: 'Init', ...condition }],
     resource: resourceOf(members),
@@ -70,20 +72,17 @@ const nextOf = Object.freeze({
 })
 
 function conditionOf(
-  {
-    phase,
-    generation,
-    waitsFor,
-  }: {
-    readonly phase: keyof typeof reasons
-    readonly generation: number
-    readonly waitsFor: string | undefined
-  },
+  { waitsFor, masters, shortage }: Progress,
+  { phase, generation }: { readonly phase: keyof typeof reasons; readonly generation: number },
   { isOpen, isRunning }: { readonly isOpen: boolean; readonly isRunning: boolean },
 ): { readonly status: string; readonly reason: string; readonly message: string } {
   const reason = reasons[phase]
-  if (isOpen) return { status: 'True', reason, message: 'its own control plane acts' }
   const status = 'Unknown'
+  if (isOpen) {
+    const missing = [...missingOf(masters), ...(shortage === undefined ? [] : [shortage])]
+    const message = ['its own control plane acts', ...missing].join('; ')
+    return { status: missing.length === 0 ? 'True' : status, reason, message }
+  }
   if (isRunning) {
     const message = 'its own control plane acts, and its server has not asked lately'
     return { status, reason: 'NotHeard', message }
@@ -92,22 +91,42 @@ function conditionOf(
     phase === 'recalled'
       ? `; if its server is destroyed, annotate the unit with ${unitWords.lostGeneration}=${generation}, and its changes are lost`
       : ''
-  return { status, reason, message: `waits until ${waitsFor ?? nextOf[phase]}${remedy}` }
+  const message = [`waits until ${waitsFor ?? nextOf[phase]}`, ...troubles(masters)].join('; ')
+  return { status, reason, message: message + remedy }
+}
+
+/** Names the servers that do not serve. One that others count on is heard of even if it is dead. */
+function missingOf(masters: readonly UnitMaster[]): string[] {
+  const missing = masters.filter(({ serves }) => serves === undefined)
+  if (missing.length === 0) return []
+  const serving = masters.length - missing.length
+  const names = missing.map(({ node }) => node).join(', ')
+  return [`${serving} of its ${masters.length} servers serve, not ${names}`, ...troubles(missing)]
+}
+
+function troubles(masters: readonly UnitMaster[]): string[] {
+  return masters.flatMap(({ node, trouble }) =>
+    trouble === undefined ? [] : [`${node} says: ${trouble}`],
+  )
 }
 
 /** The last known place stays in the status while nobody hears the unit. */
 function placeOf(
-  serving: UnitServing | undefined,
+  masters: readonly UnitMaster[],
   last: UnitClusterStatus | undefined,
 ): Pick<UnitClusterStatus, 'version' | 'addresses'> {
-  if (serving === undefined) {
+  const serving = masters.flatMap(({ serves }) => serves ?? [])
+  const [first] = serving
+  if (first === undefined) {
     const { version, addresses } = last ?? {}
     return { ...(version ? { version } : {}), ...(addresses ? { addresses } : {}) }
   }
-  const { hostname: host, port } = new URL(serving.server)
   return {
-    version: serving.version.replace(/^v/, ''),
-    addresses: [{ type: 'Advertise', host, port: Number(port || 443), path: '' }],
+    version: first.version.replace(/^v/, ''),
+    addresses: serving.map(({ server }) => {
+      const { hostname: host, port } = new URL(server)
+      return { type: 'Advertise', host, port: Number(port || 443), path: '' }
+    }),
   }
 }
 

@@ -14,7 +14,7 @@ import { isReady } from '../groups/label-groups.ts'
 import type { NodeUnit } from '../superedge/unit.ts'
 
 /** The autonomy levels at which a unit has a control plane of its own, with the number of its servers. */
-const serversOfLevel: Readonly<Record<string, number>> = Object.freeze({ L4: 1, L5: 3 })
+export const serversOfLevel: Readonly<Record<string, number>> = Object.freeze({ L4: 1, L5: 3 })
 
 /** The reason why a unit cannot become a cluster of its own. */
 export interface UnitFault {
@@ -43,10 +43,7 @@ export function faultsOfNodes(
 ): UnitFault[] {
   const { autonomyLevel = 'L3' } = spec
   const servers = serversOfLevel[autonomyLevel]
-  if (servers === undefined) {
-    const message = `autonomyLevel ${autonomyLevel} is not known; known are L3, L4 and L5`
-    return [{ reason: 'UnknownLevel', message }]
-  }
+  if (servers === undefined) return [unknownLevel(autonomyLevel)]
   return [
     ...tooFew(servers, members),
     ...members.flatMap(unfit),
@@ -59,12 +56,25 @@ export function faultsOfNodes(
   ]
 }
 
+export function unknownLevel(level: string): UnitFault {
+  const message = `autonomyLevel ${level} is not known; known are L3, L4 and L5`
+  return { reason: 'UnknownLevel', message }
+}
+
 function tooFew(servers: number, members: readonly Node[]): UnitFault[] {
   const ready = members.filter(isReady).length
   if (ready >= servers) return []
+  return [insufficient({ ready, all: members.length, servers })]
+}
+
+export function insufficient({
+  ready,
+  all,
+  servers,
+}: Readonly<Record<'ready' | 'all' | 'servers', number>>): UnitFault {
   // SuperEdge's words come first.
-  const message = `Insufficient Ready Node: ${ready} of ${members.length} nodes ready, ${servers} needed for its control plane`
-  return [{ reason: 'InsufficientReadyNode', message }]
+  const message = `Insufficient Ready Node: ${ready} of ${all} nodes ready, ${servers} needed for its control plane`
+  return { reason: 'InsufficientReadyNode', message }
 }
 
 const masterLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']

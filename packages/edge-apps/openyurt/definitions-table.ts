@@ -23,12 +23,34 @@ const chosenPools = { nodepoolSelector: fields(selectorFields), pools: texts } a
 const workload = fields({ metadata: open, spec: open }, ['spec'])
 const any = Object.freeze({ 'x-kubernetes-preserve-unknown-fields': true })
 
+/** The fields of v1alpha1. Others of a pool are accepted, and have no effect in OpenYurt either. */
+const older = {
+  selector: open,
+  workloadTemplate: fields({ deploymentTemplate: workload, statefulSetTemplate: workload }),
+  topology: fields({
+    pools: listOf(
+      fields(
+        {
+          name: text,
+          nodeSelectorTerm: open,
+          tolerations: listOf(open),
+          replicas: count,
+          patch: any,
+        },
+        ['name'],
+      ),
+    ),
+  }),
+} as const
+
 const yurtAppSet: DefinedKind = {
   resource: yurtAppSets,
+  olderVersions: ['v1alpha1'],
   shortNames: ['yas'],
-  spec: fields(
-    {
+  spec: {
+    ...fields({
       ...chosenPools,
+      ...older,
       workload: fields(
         {
           workloadTemplate: fields({ deploymentTemplate: workload, statefulSetTemplate: workload }),
@@ -61,9 +83,14 @@ const yurtAppSet: DefinedKind = {
       ),
       revisionHistoryLimit: { ...count, minimum: 0 },
       groupPolicy,
-    },
-    ['workload'],
-  ),
+    }),
+    'x-kubernetes-validations': [
+      {
+        rule: 'has(self.workload) || has(self.workloadTemplate)',
+        message: 'workload is required, or workloadTemplate as in v1alpha1',
+      },
+    ],
+  },
   status: fields({
     ...groupStatus,
     collisionCount: count,
@@ -100,7 +127,13 @@ export const openyurtKinds: readonly DefinedKind[] = Object.freeze([
       leaderReplicas: count,
       poolScopeMetadata: listOf(open),
     }),
-    status: fields({ readyNodeNum: count, unreadyNodeNum: count, nodes: texts }),
+    status: fields({
+      readyNodeNum: count,
+      unreadyNodeNum: count,
+      nodes: texts,
+      leaderEndpoints: listOf(fields({ nodeName: text, address: text })),
+      leaderNum: count,
+    }),
     columns: [
       ['TYPE', 'string', '.spec.type'],
       ['READYNODES', 'integer', '.status.readyNodeNum'],

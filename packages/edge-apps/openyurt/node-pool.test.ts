@@ -39,6 +39,51 @@ test('settings that OpenYurt itself has given a node go with its pool', () => {
   assert.deepEqual([plan?.metadata.labels, plan?.spec.taints], [{ np: null }, []])
 })
 
+test('a pool names its leaders, which stay while they are ready', () => {
+  const node = (name: string, status: string, labels: object = {}): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { [joins]: 'pa', ...labels } },
+    status: {
+      conditions: [{ type: 'Ready', status }],
+      addresses: [{ type: 'InternalIP', address: `10.0.0.${name.slice(1)}` }],
+    },
+  })
+  const pool = (spec: object, leaders: readonly string[] = []) => ({
+    apiVersion: 'apps.openyurt.io/v1beta2',
+    kind: 'NodePool',
+    metadata: { name: 'pa' },
+    spec: { enableLeaderElection: true, ...spec },
+    status: {
+      leaderEndpoints: leaders.map((nodeName) => ({
+        nodeName,
+        address: `10.0.0.${nodeName.slice(1)}`,
+      })),
+    },
+  })
+  const nodes = [node('n1', 'True'), node('n2', 'False'), node('n3', 'True', { strong: 'yes' })]
+  const table: readonly [spec: object, before: readonly string[], leaders: readonly string[]][] = [
+    [{}, [], ['n1']],
+    [{ leaderReplicas: 5 }, [], ['n1', 'n3']],
+    [{}, ['n3'], ['n3']],
+    [{}, ['n2'], ['n1']],
+    [{ leaderReplicas: 1 }, ['n3', 'n1'], ['n3']],
+    [
+      { leaderElectionStrategy: 'mark', leaderNodeLabelSelector: { strong: 'yes' } },
+      ['n1'],
+      ['n3'],
+    ],
+  ]
+  for (const [spec, before, leaders] of table) {
+    const status: { leaderEndpoints?: readonly { nodeName: string }[]; leaderNum?: number } =
+      nodePoolKind.status(pool(spec, before), nodes, [])
+    const names = status.leaderEndpoints?.map(({ nodeName }) => nodeName)
+    assert.deepEqual([names, status.leaderNum], [leaders, leaders.length])
+  }
+  const without = pool({ enableLeaderElection: false }, ['n1'])
+  assert.ok(!('leaderNum' in nodePoolKind.status(without, nodes, [])))
+})
+
 test('a node that names a pool gets its settings, and loses them when it names another or the pool goes', async () => {
   await using world = await startEdgeWorld(['openyurt'])
   await world.eventually(resources.customResourceDefinitions, (all) =>

@@ -1,4 +1,4 @@
-import type { KubeObject, Node, Taint } from '@skerry/api'
+import { equalJson, type KubeObject, type Node, type Taint } from '@skerry/api'
 import type { KnownResource } from '@skerry/client'
 import { isReady } from '../groups/label-groups.ts'
 import type { NodeSetKind } from '../nodes/node-sets.ts'
@@ -10,12 +10,25 @@ export interface NodePool extends KubeObject {
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
     readonly taints?: readonly Taint[]
+    readonly enableLeaderElection?: boolean
+    /** `mark` asks for nodes with certain labels. */
+    readonly leaderElectionStrategy?: string
+    readonly leaderNodeLabelSelector?: Readonly<Record<string, string>>
+    readonly leaderReplicas?: number
   }
   readonly status?: {
     readonly readyNodeNum?: number
     readonly unreadyNodeNum?: number
     readonly nodes?: readonly string[]
+    readonly leaderEndpoints?: readonly Leader[]
+    readonly leaderNum?: number
   }
+}
+
+/** A node of a pool that asks the control plane for the others, as OpenYurt's hubs do. */
+interface Leader {
+  readonly nodeName: string
+  readonly address: string
 }
 
 export const nodePools: KnownResource<NodePool> = Object.freeze({
@@ -73,5 +86,32 @@ function statusOf(pool: NodePool, all: readonly Node[]): NonNullable<NodePool['s
     readyNodeNum,
     unreadyNodeNum: nodes.length - readyNodeNum,
     ...(names.length === 0 ? {} : { nodes: names }),
+    ...leadersOf(pool, nodes),
   }
+}
+
+/** A leader stays one while it is ready. OpenYurt chooses others at random, and here they come by name. */
+function leadersOf(
+  { spec = {}, status = {} }: NodePool,
+  nodes: readonly Node[],
+): Pick<NonNullable<NodePool['status']>, 'leaderEndpoints' | 'leaderNum'> {
+  const { enableLeaderElection = false, leaderReplicas = 1 } = spec
+  if (!enableLeaderElection) return {}
+  const wanted = spec.leaderElectionStrategy === 'mark' ? spec.leaderNodeLabelSelector : {}
+  const isMarked = ({ metadata: { labels = {} } }: Node): boolean =>
+    Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value)
+  const able = nodes
+    .filter((node) => isReady(node) && isMarked(node))
+    .flatMap(leaderAt)
+    .toSorted((a, b) => (a.nodeName < b.nodeName ? -1 : 1))
+  const isAble = (leader: Leader): boolean => able.some((each) => equalJson(each, leader))
+  const kept = (status.leaderEndpoints ?? []).filter(isAble)
+  const others = able.filter((each) => !kept.some((leader) => equalJson(each, leader)))
+  const leaderEndpoints = [...kept, ...others].slice(0, leaderReplicas)
+  return { leaderEndpoints, leaderNum: leaderEndpoints.length }
+}
+
+function leaderAt({ metadata: { name = '' }, status }: Node): Leader[] {
+  const internal = (status?.addresses ?? []).find(({ type }) => type === 'InternalIP')
+  return internal === undefined ? [] : [{ nodeName: name, address: internal.address }]
 }

@@ -5,6 +5,7 @@ import type { Child } from '../children/child.ts'
 import { secondsText } from '../children/child-plan.ts'
 import { poolOf, readAppSet } from './app-set-children.ts'
 import { revisionsOf } from './app-set-revisions.ts'
+import { inNewerFields } from './older-app-set.ts'
 import { joins, nodePools } from './node-pool.ts'
 import { appSetWords, yurtAppSets, type AppSetCondition, type YurtAppSet } from './yurt-app-set.ts'
 
@@ -18,13 +19,14 @@ export const yurtAppSetKind: AppKind<YurtAppSet> = {
   ],
   nodeKeys: () => [joins],
   sources: [nodePools],
-  read: readAppSet,
-  common: ({ spec }, { kind }) => {
+  read: (app, world) => readAppSet(inNewerFields(app), world),
+  common: (app, { kind }) => {
+    const { spec } = inNewerFields(app)
     const { deploymentTemplate, statefulSetTemplate } = spec?.workload?.workloadTemplate ?? {}
     const template = kind === 'StatefulSet' ? statefulSetTemplate : deploymentTemplate
     return template && { spec: template.spec, why: 'spec.workload.workloadTweaks' }
   },
-  statusOf,
+  statusOf: (app, view) => statusOf(inNewerFields(app), view),
 }
 
 function statusOf(app: YurtAppSet, view: StatusView): Record<string, unknown> {

@@ -67,6 +67,43 @@ async function startPools(spec: object = {}): Promise<EdgeWorld> {
   return world
 }
 
+test('an application of v1alpha1 has a workload for each NodePool that its pools name', async () => {
+  await using world = await startPools()
+  await world.cluster.resource(yurtAppSets).delete(web, world.signal)
+  // `workload` makes it.
+  const template = workload('nginx:1', []) as { workloadTemplate: object }
+  const pool = (name: string, replicas?: number) => ({
+    name,
+    nodeSelectorTerm: {
+      matchExpressions: [{ key: 'apps.openyurt.io/nodepool', operator: 'In', values: [name] }],
+    },
+    ...(replicas === undefined ? {} : { replicas }),
+  })
+  await world.cluster.resource({ ...yurtAppSets, version: 'v1alpha1' }).create(
+    {
+      apiVersion: 'apps.openyurt.io/v1alpha1',
+      kind: 'YurtAppSet',
+      metadata: { name: 'old', namespace },
+      spec: {
+        selector: { matchLabels: { app: 'web' } },
+        workloadTemplate: template.workloadTemplate,
+        topology: { pools: [pool('pa'), pool('pb', 7)] },
+      },
+    },
+    world.signal,
+  )
+  const found = await world.eventually(resources.deployments, (all) => {
+    const own = all.filter(
+      ({ metadata }) => metadata.labels?.['apps.openyurt.io/ref-yurtappset'] === 'old',
+    )
+    return own.length === 2 ? own : undefined
+  })
+  const replicas = new Map(
+    found.map(({ metadata, spec }) => [metadata.labels?.[poolLabel], spec?.replicas]),
+  )
+  assert.deepEqual([replicas.get('pa'), replicas.get('pb')], [2, 7])
+})
+
 /** Returns the workloads by their pool once there are as many as pools. */
 function workloads(
   world: EdgeWorld,

@@ -1,4 +1,10 @@
-import type { DeploymentSpec, LabelSelectorFields, ObjectMeta, StatefulSetSpec } from '@skerry/api'
+import type {
+  DeploymentSpec,
+  LabelSelectorFields,
+  NodeSelectorTerm,
+  ObjectMeta,
+  StatefulSetSpec,
+} from '@skerry/api'
 import type { KnownResource } from '@skerry/client'
 import type { App, AppStatus } from '../children/app-kind.ts'
 import type { GroupPolicyFields } from '../children/group-policy.ts'
@@ -7,14 +13,15 @@ import type { GroupPolicyFields } from '../children/group-policy.ts'
 export interface YurtAppSet extends App {
   readonly spec?: PoolChoice & {
     readonly workload?: {
-      readonly workloadTemplate?: {
-        readonly deploymentTemplate?: WorkloadTemplate<DeploymentSpec>
-        readonly statefulSetTemplate?: WorkloadTemplate<StatefulSetSpec>
-      }
+      readonly workloadTemplate?: Workload
       readonly workloadTweaks?: readonly WorkloadTweak[]
     }
     readonly revisionHistoryLimit?: number
     readonly groupPolicy?: GroupPolicyFields
+    /** Fields of v1alpha1. */
+    readonly selector?: LabelSelectorFields
+    readonly workloadTemplate?: Workload
+    readonly topology?: { readonly pools?: readonly OlderPool[] }
   }
   readonly status?: AppStatus & {
     readonly [field: string]: unknown
@@ -23,13 +30,24 @@ export interface YurtAppSet extends App {
   }
 }
 
+interface Workload {
+  readonly deploymentTemplate?: WorkloadTemplate<DeploymentSpec>
+  readonly statefulSetTemplate?: WorkloadTemplate<StatefulSetSpec>
+}
+
+interface OlderPool {
+  readonly name: string
+  readonly nodeSelectorTerm?: Pick<NodeSelectorTerm, 'matchExpressions'>
+  readonly replicas?: number
+}
+
 /** Pools by name or by their labels. */
 export interface PoolChoice {
   readonly pools?: readonly string[]
   readonly nodepoolSelector?: LabelSelectorFields
 }
 
-export interface WorkloadTemplate<Spec> {
+interface WorkloadTemplate<Spec> {
   readonly metadata?: Pick<ObjectMeta, 'labels' | 'annotations'>
   readonly spec?: Spec
 }

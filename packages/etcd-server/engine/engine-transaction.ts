@@ -30,6 +30,8 @@ export class EngineTransaction {
   readonly #group: Transaction<EngineEvent>
   readonly #before: number
   #sub = 0
+  /** The newest entry that was read last: a request that compares a key mostly puts it, too. */
+  #newest: { readonly key: Uint8Array; readonly stored: StoredKeyValue | undefined } | undefined
 
   constructor(log: EngineLog, group: Transaction<EngineEvent>) {
     this.#log = log
@@ -43,14 +45,17 @@ export class EngineTransaction {
   }
 
   head(key: Uint8Array): StoredKeyValue | undefined {
-    return this.#log.head(key, this.#before + 1)
+    if (this.#newest === undefined || Buffer.compare(this.#newest.key, key) !== 0) {
+      this.#newest = { key, stored: this.#log.head(key, this.#before + 1) }
+    }
+    return this.#newest.stored
   }
 
   /** Returns entries as of a revision, at most `limit`, or until they have `bytesMax`; 0 stands for the newest. */
   read(range: KeyRange, { revision = 0, limit, bytesMax }: ReadOptions): KeyValue[] {
     const at = this.#readable(revision)
     if (!range.isOneKey) return this.#log.slice({ range, revision: at, limit, bytesMax }).kvs
-    const head = this.#log.head(range.from, at)
+    const head = at > this.#before ? this.head(range.from) : this.#log.head(range.from, at)
     return head ? [head.kv] : []
   }
 
@@ -66,8 +71,8 @@ export class EngineTransaction {
     const known = this.head(key)
     const revision = this.#before + 1
     const kv: KeyValue = {
-      key: Uint8Array.from(key),
-      value: Uint8Array.from(value),
+      key: new Uint8Array(key),
+      value: new Uint8Array(value),
       createRevision: known?.kv.createRevision ?? revision,
       modRevision: revision,
       version: (known?.kv.version ?? 0) + 1,
@@ -122,6 +127,7 @@ export class EngineTransaction {
     const { key, value, createRevision, modRevision: revision, version, lease } = kv
     const sub = this.#sub
     this.#log.append({ key, revision, sub, createRevision, version, previous, lease, value })
+    this.#newest = undefined
     this.#sub += 1
     this.#group.revision = revision
   }

@@ -11,10 +11,10 @@ export interface KeyRange {
  * the first on. The bytes are copied, because a request's bytes are part of a larger buffer.
  */
 export function keyRange(key: Uint8Array, rangeEnd: Uint8Array): KeyRange {
-  const from = Uint8Array.from(key)
+  const from = new Uint8Array(key)
   if (rangeEnd.length === 0) return { from, until: after(from), isOneKey: true }
   if (rangeEnd.length === 1 && rangeEnd[0] === 0) return { from, isOneKey: false }
-  return { from, until: Uint8Array.from(rangeEnd), isOneKey: false }
+  return { from, until: new Uint8Array(rangeEnd), isOneKey: false }
 }
 
 export function isInRange(key: Uint8Array, { from, until }: KeyRange): boolean {

@@ -14,8 +14,8 @@ export interface Watcher {
 export class WatcherSet {
   readonly #byKey = new Map<string, Set<Watcher>>()
   readonly #byPrefix = new Map<string, Set<Watcher>>()
-  /** The number of prefixes of this length. */
-  readonly #lengths = new Map<number, number>()
+  /** The number of prefixes by their length and their last character, which tells most of them from a key. */
+  readonly #endings = new Map<number, Map<number, number>>()
   readonly #others = new Set<Watcher>()
 
   get size(): number {
@@ -29,7 +29,7 @@ export class WatcherSet {
     const known = map.get(text)
     if (known) return void known.add(watcher)
     map.set(text, new Set([watcher]))
-    if (map === this.#byPrefix) this.#count(text.length, 1)
+    if (map === this.#byPrefix) this.#count(text, 1)
   }
 
   delete(watcher: Watcher): void {
@@ -38,7 +38,7 @@ export class WatcherSet {
     const known = map.get(text)
     if (!known?.delete(watcher) || known.size > 0) return
     map.delete(text)
-    if (map === this.#byPrefix) this.#count(text.length, -1)
+    if (map === this.#byPrefix) this.#count(text, -1)
   }
 
   publish(events: readonly EngineEvent[], revision: number): void {
@@ -53,8 +53,10 @@ export class WatcherSet {
     for (const event of events) {
       const text = textOfKey(event.kv.key)
       add(this.#byKey.get(text), event)
-      for (const length of this.#lengths.keys()) {
-        if (length <= text.length) add(this.#byPrefix.get(text.slice(0, length)), event)
+      for (const [length, last] of this.#endings) {
+        // Past its end a text has no character.
+        if (!last.has(text.charCodeAt(length - 1))) continue
+        add(this.#byPrefix.get(text.slice(0, length)), event)
       }
       for (const watcher of this.#others) {
         if (isInRange(event.kv.key, watcher.range)) add([watcher], event)
@@ -69,9 +71,13 @@ export class WatcherSet {
     return prefix === undefined ? { text: '' } : { map: this.#byPrefix, text: prefix }
   }
 
-  #count(length: number, change: number): void {
-    const count = (this.#lengths.get(length) ?? 0) + change
-    if (count === 0) this.#lengths.delete(length)
-    else this.#lengths.set(length, count)
+  #count(prefix: string, change: number): void {
+    const last = prefix.charCodeAt(prefix.length - 1)
+    const endings = this.#endings.get(prefix.length) ?? new Map<number, number>()
+    const count = (endings.get(last) ?? 0) + change
+    if (count === 0) endings.delete(last)
+    else endings.set(last, count)
+    if (endings.size === 0) this.#endings.delete(prefix.length)
+    else this.#endings.set(prefix.length, endings)
   }
 }

@@ -5,15 +5,15 @@ import { etcdServerBounds } from '../limits-table.ts'
 import type { CallCounts } from './call-counts.ts'
 import { callerOf } from './caller-of.ts'
 import type { GrpcMethod, GrpcServices } from './grpc-call.ts'
+import { Deadlines } from './deadlines.ts'
 import { GrpcError } from './grpc-error.ts'
-import { LateRequests } from './late-requests.ts'
 import { MessageFramer } from './message-framer.ts'
 import { MessageSplitter, type ByteBudget } from './message-splitter.ts'
 import { ServerCall, type CallDeps } from './server-call.ts'
 import { StreamingRequest } from './streaming-request.ts'
 import { UnaryRequest } from './unary-request.ts'
 
-const { overheadBytes, arriveMs } = etcdServerBounds.grpcServer
+const { overheadBytes } = etcdServerBounds.grpcServer
 
 export interface GrpcHandlerOptions {
   readonly services: GrpcServices
@@ -35,7 +35,7 @@ export class GrpcHandler {
   readonly #bytesMax: number
   readonly #partial: ByteBudget
   readonly #onOther: GrpcHandlerOptions['onOther']
-  readonly #late: LateRequests<UnaryRequest>
+  readonly #arriving: Deadlines<UnaryRequest>
   readonly #callDeps: CallDeps
 
   constructor(options: GrpcHandlerOptions, { clock }: { clock: Clock }) {
@@ -50,8 +50,10 @@ export class GrpcHandler {
     this.#partial = partial
     this.#onOther = options.onOther
     const late = new GrpcError('deadlineExceeded', 'the request did not arrive in time')
-    this.#late = new LateRequests(clock, arriveMs, (request) => request.call.fail(late))
-    this.#callDeps = { clock, toGrpcError, unread, counts, framer: new MessageFramer() }
+    this.#arriving = new Deadlines(clock, ({ call }) => call.fail(late))
+    const passed = new GrpcError('deadlineExceeded', 'context deadline exceeded')
+    const deadlines = new Deadlines<ServerCall>(clock, (call) => call.fail(passed))
+    this.#callDeps = { deadlines, toGrpcError, unread, counts, framer: new MessageFramer() }
   }
 
   onStream(stream: Http2Stream, fields: RequestFields, socket: Socket): StreamHandler {
@@ -70,7 +72,7 @@ export class GrpcHandler {
       const splitter = new MessageSplitter(this.#bytesMax, this.#partial)
       if (method.kind === 'stream')
         return new StreamingRequest(method, stream, { call, caller, splitter })
-      return new UnaryRequest(method, { call, caller, splitter, late: this.#late })
+      return new UnaryRequest(method, { call, caller, splitter, arriving: this.#arriving })
     } catch (error) {
       call.fail(error)
       return new RefusedRequest(call)

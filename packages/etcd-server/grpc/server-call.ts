@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock, Timer } from '@skerry/base'
 import { headerBlock, type Http2Stream } from '@skerry/http2-server'
 import type { MessageDraft, MessageName } from '../wire/etcd-messages-table.ts'
 import { encodeMessage } from '../wire/message-codec.ts'
 import type { CallCounts } from './call-counts.ts'
+import type { Deadlines } from './deadlines.ts'
 import { encodedStatusText, GrpcError, grpcCodes, type GrpcCode } from './grpc-error.ts'
 import { prefixOf, type MessageFramer } from './message-framer.ts'
 import type { ByteBudget } from './message-splitter.ts'
@@ -11,7 +11,7 @@ import { timeoutMsOf } from './grpc-timeout.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 export interface CallDeps {
-  readonly clock: Clock
+  readonly deadlines: Deadlines<ServerCall>
   /** Counts answers that their readers have not taken. */
   readonly unread: ByteBudget
   readonly counts: CallCounts
@@ -31,7 +31,6 @@ export class ServerCall {
   readonly #unread: UnreadAnswers
   #abort: AbortController | undefined
   #isClosed = false
-  #deadline: Timer | undefined
   #isEnded = false
   /** The path under which the call is counted. */
   #path: string | undefined
@@ -74,8 +73,7 @@ export class ServerCall {
     if (Number.isNaN(timeoutMs)) {
       throw new GrpcError('internal', 'malformed grpc-timeout: a number and a unit are expected')
     }
-    const late = new GrpcError('deadlineExceeded', 'context deadline exceeded')
-    this.#deadline = this.#deps.clock.setTimer(timeoutMs, () => this.fail(late))
+    this.#deps.deadlines.add(this, timeoutMs)
   }
 
   /** Sends one answer of several. Returns false if the reader is slow. */
@@ -164,14 +162,14 @@ export class ServerCall {
   #finish(code: GrpcCode): void {
     this.#isEnded = true
     if (this.#path !== undefined) this.#deps.counts.add(this.#path, code)
-    this.#deadline?.[Symbol.dispose]()
+    this.#deps.deadlines.delete(this)
   }
 
   /** The stream has ended, whole or not. */
   onClose(): void {
     if (!this.#isEnded && this.#path !== undefined) this.#deps.counts.add(this.#path, 'canceled')
     this.#isEnded = true
-    this.#deadline?.[Symbol.dispose]()
+    this.#deps.deadlines.delete(this)
     this.#isClosed = true
     this.#abort?.abort(new GrpcError('canceled', 'context canceled'))
     this.#unread.clear()

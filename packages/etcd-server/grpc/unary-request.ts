@@ -1,11 +1,14 @@
 import type { StreamHandler } from '@skerry/http2-server'
+import { etcdServerBounds } from '../limits-table.ts'
 import { decodeMessage } from '../wire/message-codec.ts'
+import type { Deadlines } from './deadlines.ts'
 import { LargeAnswer, type CallContext, type Caller, type ErasedUnary } from './grpc-call.ts'
 import { GrpcError } from './grpc-error.ts'
-import type { LateRequests } from './late-requests.ts'
 import type { MessageSplitter } from './message-splitter.ts'
 import { guarded, incomplete, type Calling } from './request-parts.ts'
 import type { ServerCall } from './server-call.ts'
+
+const { arriveMs } = etcdServerBounds.grpcServer
 
 /** One message, and its answer. */
 export class UnaryRequest implements StreamHandler, CallContext {
@@ -14,16 +17,16 @@ export class UnaryRequest implements StreamHandler, CallContext {
   requestBytes = 0
   readonly #method: ErasedUnary
   readonly #splitter: MessageSplitter
-  readonly #late: LateRequests<UnaryRequest>
+  readonly #arriving: Deadlines<UnaryRequest>
   #message: Buffer | undefined
 
-  constructor(method: ErasedUnary, calling: Calling & { late: LateRequests<UnaryRequest> }) {
+  constructor(method: ErasedUnary, calling: Calling & { arriving: Deadlines<UnaryRequest> }) {
     this.#method = method
     this.call = calling.call
     this.caller = calling.caller
     this.#splitter = calling.splitter
-    this.#late = calling.late
-    this.#late.add(this)
+    this.#arriving = calling.arriving
+    this.#arriving.add(this, arriveMs)
   }
 
   get signal(): AbortSignal {
@@ -43,7 +46,7 @@ export class UnaryRequest implements StreamHandler, CallContext {
   }
 
   onEnd(): void {
-    this.#late.delete(this)
+    this.#arriving.delete(this)
     if (this.call.isEnded) return
     try {
       const message = this.#message
@@ -59,7 +62,7 @@ export class UnaryRequest implements StreamHandler, CallContext {
   }
 
   onClose(): void {
-    this.#late.delete(this)
+    this.#arriving.delete(this)
     this.#splitter.clear()
     this.call.onClose()
   }

@@ -75,7 +75,7 @@ function grantPermission(
       throw etcdError('invalidAuthManagement')
     }
     // The bytes are copied, because they are part of the request's.
-    const granted = { permType, key: Uint8Array.from(key), rangeEnd: Uint8Array.from(rangeEnd) }
+    const granted = { permType, key: new Uint8Array(key), rangeEnd: new Uint8Array(rangeEnd) }
     const others = role.permissions.filter((each) => !isSameRange(each, granted))
     if (others.length >= permissionsMax) throw etcdError('tooManyRequests')
     const permissions = [...others, granted].toSorted((a, b) => Buffer.compare(a.key, b.key))

@@ -29,8 +29,12 @@ export function checkDelete(request: Message<'DeleteRangeRequest'>): void {
 export function checkTxn(request: Message<'TxnRequest'>, operationsMax: number): void {
   checkShape(request, operationsMax)
   if (stepsOf(request) > stepsMax) throw etcdError('tooManyOperations')
-  changesOf(request.success)
-  changesOf(request.failure)
+  for (const branch of [request.success, request.failure]) if (mayClash(branch)) changesOf(branch)
+}
+
+/** One operation alone, as each branch of a transaction of Kubernetes has it, does not contradict itself. */
+function mayClash(branch: readonly Message<'RequestOp'>[]): boolean {
+  return branch.length > 1 || branch[0]?.requestTxn !== undefined
 }
 
 function checkShape(request: Message<'TxnRequest'>, operationsMax: number): void {

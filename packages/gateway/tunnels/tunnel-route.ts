@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { StatusError, checkDnsLabel } from '@skerry/api'
-import type { ApiAnswer, Route } from '@skerry/apiserver'
+import type { ApiAnswer, ApiRequest, Route } from '@skerry/apiserver'
 import type { Clock, Logger } from '@skerry/base'
 import {
   createTunnelServer,
@@ -17,6 +17,7 @@ import { holdsReplica } from '../replicas/replica-notice.ts'
 import { agentFactsOf, type AgentFacts } from '../state/agent-facts.ts'
 import { classifyRequest } from '../traffic/classify-request.ts'
 import { gatewayBounds } from '../limits-table.ts'
+import { agentRequests, type AnswerRequest } from './agent-requests.ts'
 
 export const tunnelPrefix = '/tunnel/v1/clusters/'
 
@@ -28,6 +29,8 @@ export interface TunnelRouteDeps {
   /** Called when a tunnel has opened, before any request uses it. */
   readonly onOpened?: (cluster: string, session: TunnelSession, agent: AgentFacts) => void
   readonly onBroken?: OnBrokenTunnel
+  /** Answers the requests that agents send through their tunnels. If omitted, they send none. */
+  readonly answer?: AnswerRequest
   /** Returns this replica of the hub if there are several. If omitted, it is the only one. */
   readonly replica?: () => HubReplica | undefined
   /** Called with the result of an agent's handshake. */
@@ -44,39 +47,8 @@ export interface TunnelRouteDeps {
  * GET reports the open tunnels to operators.
  */
 export function tunnelRoute(deps: TunnelRouteDeps): Route {
-  const { registry } = deps
   const admitted = new WeakMap<IncomingMessage, Admission>()
-  const server = createTunnelServer(
-    {
-      registry,
-      ...(deps.limits ? { limits: deps.limits } : {}),
-      async authenticate(request) {
-        const admission = admitted.get(request)
-        if (admission && holdsReplica(request.headers, deps.replica?.()?.id)) {
-          return { status: 409, reason: 'the agent has a tunnel to this replica' }
-        }
-        return admission
-          ? { identity: admission.opener.cluster }
-          : { status: 401, reason: 'unknown agent' }
-      },
-      onAccepted(request, session, cluster) {
-        const admission = admitted.get(request)
-        if (!admission) return
-        const { agent, opener } = admission
-        deps.onOpened?.(cluster, session, agent)
-        void session.closed.then(() => {
-          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
-        })
-      },
-      ...(deps.onHandshake ? { onHandshake: deps.onHandshake } : {}),
-    },
-    {
-      clock: deps.clock,
-      log: deps.log,
-      classify: classifyRequest,
-      ...(deps.onBytes ? { onBytes: deps.onBytes } : {}),
-    },
-  )
+  const server = tunnelServerOf(deps, admitted)
   return {
     prefix: tunnelPrefix,
     attributes: (_info, target) => ({
@@ -107,15 +79,60 @@ export function tunnelRoute(deps: TunnelRouteDeps): Route {
       const { target: uri, headers } = request
       const userAgent = (headers['user-agent'] ?? '').slice(0, userAgentCharsMax)
       const opener = { cluster: name, user, auditId, uri, source: agent.address, userAgent }
-      admitted.set(message, { agent, opener })
+      admitted.set(message, { agent, opener, peer: request.peer })
       const refused = await server.onUpgrade(message, socket, Buffer.from(head))
       if (refused !== undefined) onRefused?.(refused)
     },
   }
 }
 
+function tunnelServerOf(
+  deps: TunnelRouteDeps,
+  admitted: WeakMap<IncomingMessage, Admission>,
+): ReturnType<typeof createTunnelServer> {
+  const { registry } = deps
+  return createTunnelServer(
+    {
+      registry,
+      ...(deps.limits ? { limits: deps.limits } : {}),
+      // The state of a cluster follows its tunnel: see cluster-monitor.ts of membership.
+      offers: ['presence', ...(deps.answer ? (['requests'] as const) : [])],
+      handlerOf(request) {
+        const admission = admitted.get(request)
+        return deps.answer && admission && agentRequests(deps.answer, admission.peer)
+      },
+      async authenticate(request) {
+        const admission = admitted.get(request)
+        if (admission && holdsReplica(request.headers, deps.replica?.()?.id)) {
+          return { status: 409, reason: 'the agent has a tunnel to this replica' }
+        }
+        return admission
+          ? { identity: admission.opener.cluster }
+          : { status: 401, reason: 'unknown agent' }
+      },
+      onAccepted(request, session, cluster) {
+        const admission = admitted.get(request)
+        if (!admission) return
+        const { agent, opener } = admission
+        deps.onOpened?.(cluster, session, agent)
+        void session.closed.then(() => {
+          if (session.brokenRule !== undefined) deps.onBroken?.(opener, session)
+        })
+      },
+      ...(deps.onHandshake ? { onHandshake: deps.onHandshake } : {}),
+    },
+    {
+      clock: deps.clock,
+      log: deps.log,
+      classify: classifyRequest,
+      ...(deps.onBytes ? { onBytes: deps.onBytes } : {}),
+    },
+  )
+}
+
 /** An upgrade that was authenticated as the cluster's own agent. */
 interface Admission {
+  readonly peer: ApiRequest['peer']
   readonly agent: AgentFacts
   readonly opener: TunnelOpener
 }

@@ -110,7 +110,8 @@ export class FrameSender {
   schedule(): void {
     if (this.#isScheduled || this.#isClogged || this.#isClosed) return
     this.#isScheduled = true
-    process.nextTick(this.#onTurn)
+    // Promises that have settled come first: an event and the answer to its write leave together.
+    queueMicrotask(this.#onPromises)
   }
 
   /** Gives the socket what it takes now. */
@@ -134,6 +135,8 @@ export class FrameSender {
     this.#control = []
     this.#stall?.[Symbol.dispose]()
   }
+
+  readonly #onPromises = (): void => process.nextTick(this.#onTurn)
 
   readonly #onTurn = (): void => {
     this.#isScheduled = false

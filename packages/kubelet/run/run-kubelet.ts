@@ -61,7 +61,7 @@ export interface NodeNotes {
   /** Returns further problems of the node's network, for its Ready condition. Default: none. */
   readonly networkProblems?: () => readonly string[]
   /** Returns further annotations of the node object, which may change. Default: none. */
-  readonly annotations?: () => Readonly<Record<string, string>>
+  readonly annotations?: () => Readonly<Record<string, string | null>>
   /** Returns the clock's error in words for people, or undefined if it is right. If omitted, it is not reported. */
   readonly clockFault?: () => string | undefined
   /** Further content of the node's lease. Default: none. */
@@ -76,6 +76,8 @@ export interface RunningKubelet {
   tokensOf(podUid: string): readonly string[]
   /** Call this when the machine has another address: node and pods report it at once. */
   readdress(): void
+  /** Reports the node now instead of at the next tick. */
+  report(): void
 }
 
 const { stopPodsMs } = kubeletBounds.runKubelet
@@ -128,12 +130,7 @@ export async function runKubelet(
     network.onNode(store.node)
     bridge?.onNode(store.node)
   }
-  const readdress = (): void => {
-    agent.refresh()
-    pods.wakeAll()
-  }
-  const tokensOf = (podUid: string): readonly string[] => store.tokensOf(podUid)
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, tokensOf, readdress })
+  deps.onReady?.(runningKubelet({ resolved, store, pods, agent }, deps))
   try {
     await runAll(signal, [
       () => store.run(),
@@ -153,6 +150,24 @@ export async function runKubelet(
     ])
   } finally {
     if (resolved.stopsPodsOnExit && signal.aborted) await stopPods(deps, pods)
+  }
+}
+
+function runningKubelet(
+  { resolved, store, pods, agent }: Pick<Parts, 'resolved' | 'store'> & { pods: PodSet; agent: NodeAgent },
+  { runtime }: KubeletDeps,
+): RunningKubelet {
+  const report = (): void => agent.refresh()
+  return {
+    config: resolved,
+    pods,
+    runtime,
+    tokensOf: (podUid) => store.tokensOf(podUid),
+    readdress() {
+      report()
+      pods.wakeAll()
+    },
+    report,
   }
 }
 

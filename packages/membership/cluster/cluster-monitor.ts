@@ -18,7 +18,6 @@ import {
 import {
   type TunnelState,
   type ClusterMonitorOptions,
-  type Silence,
   type ReturnTimes,
   returnLeftMs,
   type ConditionsInput,
@@ -26,6 +25,7 @@ import {
   nextLookMs,
   hubRestarted,
 } from './plan-conditions.ts'
+import { countsOnTunnel, hear, silenceOf, type Heard } from './signs-of-life.ts'
 import { clusterMonitorDefaults } from '../limits-table.ts'
 
 export interface TunnelStates {
@@ -60,19 +60,29 @@ export function createClusterMonitor(
       if (cluster === undefined) return void heard.delete(name)
       const lease = context.informer(resources.leases).get({ namespace: clusterNamespace, name })
       const monotonicMs = context.clock.monotonicMs()
-      const silence = listen(heard, { name, lease }, monotonicMs)
       const parent = parentOf(cluster)
+      const tunnel = tunnels.of(parent ?? name)
+      const signs = { lease, isConnected: tunnel.isConnected, nowMs: monotonicMs }
+      const known = hear(heard.get(name), signs, settings)
+      heard.set(name, known)
+      const silence = silenceOf(known, signs)
       const leftMs = returnLeftMs(times, settings, monotonicMs)
       const input: ConditionsInput = {
         conditions: cluster.status?.conditions ?? [],
         isPushed: cluster.spec.syncMode === 'Push',
         silence,
         areReturning: leftMs > 0,
-        tunnel: tunnels.of(parent ?? name),
+        tunnel,
         nowMs: context.clock.now(),
         settings,
       }
       const conditions = planConditions(input)
+      const isLost = readyOf(conditions) === 'Unknown' && readyOf(input.conditions) !== 'Unknown'
+      if (isLost && lease && countsOnTunnel(lease, settings)) {
+        const heardAtMs = context.clock.now() - silence.ms
+        const shortened = await shorten(lease, { heardAtMs, settings }, context, signal)
+        heard.set(name, { ...known, ...shortened, renewedMs: monotonicMs - silence.ms })
+      }
       await writeConditions(cluster, conditions, context, signal)
       recordChange(cluster, conditions, context)
       const lookMs = nextLookMs(input, leftMs)
@@ -92,23 +102,27 @@ function tunnelWatch(tunnels: TunnelStates, times: ReturnTimes): Watch {
   }
 }
 
-/** The lease as last seen, and when this clock first saw it so. */
-interface Heard {
-  readonly renewTime: string | undefined
-  readonly atMs: number
+/** Makes the lease of a silent agent say when it was heard last, for those who judge by leases alone. */
+async function shorten(
+  { metadata: { namespace = '', name = '' } }: Lease,
+  { heardAtMs, settings }: { heardAtMs: number; settings: ClusterMonitorOptions },
+  context: ControllerContext,
+  signal: AbortSignal,
+): Promise<Pick<Heard, 'renewTime'>> {
+  const spec = {
+    leaseDurationSeconds: Math.ceil(settings.graceMs / 1_000),
+    renewTime: new Date(heardAtMs).toISOString().replace('Z', '000Z'),
+  }
+  const leases = context.client(resources.leases)
+  const { spec: written } = await leases.patch(
+    { namespace, name, type: 'merge', patch: { spec } },
+    signal,
+  )
+  return { renewTime: written?.renewTime }
 }
 
-function listen(
-  heard: Map<string, Heard>,
-  { name, lease }: { name: string; lease: Lease | undefined },
-  nowMs: number,
-): Silence {
-  const renewTime = lease?.spec?.renewTime
-  const known = heard.get(name)
-  const hasLease = lease !== undefined
-  if (known && known.renewTime === renewTime) return { ms: nowMs - known.atMs, hasLease }
-  heard.set(name, { renewTime, atMs: nowMs })
-  return { ms: 0, hasLease }
+function readyOf(conditions: readonly ClusterCondition[]): string | undefined {
+  return conditionOf(conditions, conditionTypes.ready)?.status
 }
 
 /** An event for each tunnel that opens as the first, or ends as the last, so that there is a history. */

@@ -190,10 +190,11 @@ export function clusterIdentity(objects: Objects): AdmissionPlugin {
       resource.group === clusterResource.group &&
       resource.resource === 'clusters' &&
       subresource === '',
-    async validate({ object, name }) {
+    async validate({ object, oldObject, name }) {
       const id = idOf(object)
       const own = object?.metadata.name ?? name
-      if (id === undefined) return
+      // All Clusters are compared only with a new id: each agent applies its own at every start.
+      if (id === undefined || id === idOf(oldObject)) return
       const twin = objects
         .list(clusterResource)
         .find((other) => other.metadata.name !== own && idOf(other) === id)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@skerry/api'
 import { planAddresses, type AddressOwners, type AddressPlan } from './address-plan.ts'
+import type { UsedPort } from './machine-ports.ts'
 import { planServicePorts } from './service-ports.ts'
 import { service, slice } from '../testing/service-objects.ts'
 
@@ -89,6 +90,8 @@ function addressesOf({ ports }: AddressPlan, name: string): string[] {
     ])
 }
 
+/** The node that has an address says what it does not serve there; the others let everything pass. */
+const ofNodes: readonly string[] = owners.nodeAddresses
 const outside = ['externalIPs', 'load balancer', 'load balancer, VIP']
 const inside = ['clusterIP', 'second of clusterIPs']
 /** Nodes never take the address of a load balancer that is a proxy. */
@@ -131,6 +134,7 @@ for (const [way, draft] of Object.entries(ways)) {
       const plan = planWith(draft(address))
       assert.equal(addressesOf(plan, 'tested').includes(address), expected)
       if (way === 'endpoint' || way === 'load balancer, Proxy' || address.includes('::')) return
+      if (outside.includes(way) && ofNodes.includes(address)) return
       const refusal = plan.refused.find(
         (each) => each.service === 'shop/tested' && each.address === address,
       )
@@ -235,12 +239,12 @@ test('services may share an external address with different ports', () => {
   assert.deepEqual(plan.refused, [])
 })
 
-test('an external address belongs to the namespace that had it first, with all of its ports', () => {
+test('services of several namespaces share an external address by different ports, and the oldest has a port', () => {
   for (const isStatus of [false, true]) {
     const services = [
       sharing('shop/first', { port: 80 }),
       sharing('bank/second', { port: 81, createdAt: young, isStatus }),
-      sharing('shop/third', { port: 82, createdAt: newest, isStatus }),
+      sharing('bank/third', { port: 80, createdAt: newest, isStatus }),
     ]
     for (const order of [services, services.toReversed()]) {
       const { ports, refused } = planAddresses(
@@ -250,10 +254,56 @@ test('an external address belongs to the namespace that had it first, with all o
       const served = ports.filter(({ externalIps }) => externalIps.length > 0)
       assert.deepEqual(
         served.map(({ service: holder }) => holder),
-        ['shop/first', 'shop/third'],
+        ['bank/second', 'shop/first'],
       )
-      const reason = 'namespace shop has it'
-      assert.deepEqual(refused, [{ service: 'bank/second', address: '198.51.100.9', reason }])
+      const reason = 'service shop/first:http has it'
+      const external = refused.filter(({ address }) => address === '198.51.100.9')
+      assert.deepEqual(external, [{ service: 'bank/third', address: '198.51.100.9', reason }])
     }
   }
+})
+
+/** Plans a service with these external addresses on a machine, and returns what it serves there, and why not. */
+function onMachine(
+  addresses: readonly string[],
+  { port = 80, used = [] }: { port?: number; used?: readonly Partial<UsedPort>[] } = {},
+): { served: readonly string[]; elsewhere: readonly string[]; refused: readonly string[] } {
+  const taken = used.map((each) => ({
+    protocol: 'tcp' as const,
+    port: 80,
+    address: undefined,
+    by: 'a program of the machine',
+    ...each,
+  }))
+  const machine = { addresses: new Set(['192.0.2.1', '192.0.2.3']), used: taken }
+  const spec = { clusterIP: '10.43.0.30', externalIPs: [...addresses], ports: [{ port }] }
+  const services = [aged(service('tested', spec), young), ...others]
+  const plan = planAddresses(planServicePorts(services, [], { nodeName: 'a' }), {
+    ...owners,
+    machine,
+  })
+  const [tested] = plan.ports.filter((each) => each.service === 'shop/tested')
+  const refused = plan.refused.filter((each) => each.service === 'shop/tested')
+  return {
+    served: tested?.machineIps ?? [],
+    elsewhere: tested?.externalIps ?? [],
+    refused: refused.map(({ reason }) => reason),
+  }
+}
+
+test('an address of the machine is served by that machine alone, at ports that nobody there uses', () => {
+  const [own = '', other = ''] = owners.nodeAddresses
+  const api = '192.0.2.3'
+  assert.deepEqual(onMachine([own]), { served: [own], elsewhere: [], refused: [] })
+  assert.deepEqual(onMachine([api]).served, [api], 'the API server runs on this machine')
+  const reason = 'a program of the machine uses port 80/tcp'
+  for (const used of [{}, { address: own }]) {
+    assert.deepEqual(onMachine([own], { used: [used] }).served, [])
+    assert.deepEqual(onMachine([own], { used: [used] }).refused, [reason])
+  }
+  const unrelated = [{ port: 81 }, { protocol: 'udp' as const }, { address: api }]
+  for (const used of unrelated) assert.deepEqual(onMachine([own], { used: [used] }).served, [own])
+  assert.deepEqual(onMachine([own], { port: 30_080 }).refused, ['port 30080/tcp is a node port'])
+  assert.deepEqual(onMachine([other]).elsewhere, [], 'traffic to another node is let pass')
+  assert.deepEqual(onMachine([other]).refused, [])
 })

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { userOf, type MachinePorts } from './machine-ports.ts'
 import type { Backend, ServicePortBackends } from './service-ports.ts'
 
 /** Addresses that have an owner, so that no service may take them. */
@@ -15,6 +16,8 @@ export interface AddressOwners {
   readonly nodeAddresses: readonly string[]
   /** The addresses of the API server, and of the name servers that the machine uses. */
   readonly reservedAddresses: readonly string[]
+  /** This machine. Undefined until it has been read; it then serves none of its own addresses. */
+  readonly machine?: MachinePorts | undefined
 }
 
 export interface RefusedAddress {
@@ -25,21 +28,26 @@ export interface RefusedAddress {
   readonly reason: string
 }
 
+/** A port with only those addresses that it may take. */
+export interface PlannedPort extends ServicePortBackends {
+  /** External addresses that are served while no machine of the cluster has them. */
+  readonly externalIps: readonly string[]
+  /** External addresses that are served while this machine has them. */
+  readonly machineIps: readonly string[]
+}
+
 /** Assigns each address to the port that receives its traffic. */
 export interface AddressPlan {
-  /** The ports, with only those addresses that each may take. */
-  readonly ports: readonly ServicePortBackends[]
+  readonly ports: readonly PlannedPort[]
   /** Each service and address once. */
   readonly refused: readonly RefusedAddress[]
 }
 
 /**
- * Gives every address to its owner. A service's cluster address takes precedence over external
- * addresses of others. If services want the same address and port, the oldest gets it. An external
- * address belongs to the namespace of the oldest service that names it: services there may share it
- * by different ports, those of other namespaces get none of its ports. External addresses and node
- * ports never take what belongs to nodes, pods, services or the machine itself. Stricter than
- * kube-proxy, which serves whatever a Service names. A pure function.
+ * Gives every address to its owner. A service's cluster address takes precedence over external addresses of others. If
+ * services want the same address and port, the oldest gets it. External addresses never take what belongs to pods and
+ * services, nor what is sent to another machine: an address of a machine is served on that machine alone, at ports that
+ * nobody there uses. Stricter than kube-proxy, which serves whatever a Service names. A pure function.
  */
 export function planAddresses(
   ports: readonly ServicePortBackends[],
@@ -52,21 +60,31 @@ export function planAddresses(
     if (reason !== undefined) refused.set(`${service} ${address}`, { service, address, reason })
     return reason === undefined
   }
-  const planned = oldestFirst.map((port): ServicePortBackends => {
+  const planned = oldestFirst.map((port): PlannedPort => {
     const { service } = port
+    const externals = port.externalIps
+      .filter((address) => !isIPv6(address))
+      .filter((address) => accept(service, address, judge.externalAddress(address, port)))
+    const isHere = (address: string): boolean => owners.machine?.addresses.has(address) === true
     return {
       ...port,
       clusterIps: port.clusterIps
         .filter((address) => !isIPv6(address))
         .filter((address) => accept(service, address, judge.clusterAddress(address, port))),
-      externalIps: port.externalIps
-        .filter((address) => !isIPv6(address))
-        .filter((address) => accept(service, address, judge.externalAddress(address, port))),
+      externalIps: externals
+        .filter((address) => isHere(address) || accept(service, address, judge.reserved(address)))
+        .filter((address) => !judge.isOfMachine(address)),
+      machineIps: externals.filter((address) => {
+        const reason = judge.machinePort(address, port)
+        // The ports of an address that this machine lacks are another one's business.
+        return isHere(address) ? accept(service, address, reason) : reason === undefined
+      }),
       nodePort: accept(service, nodePortText(port), judge.nodePort(port))
         ? port.nodePort
         : undefined,
       internal: port.internal.filter(isEndpoint),
       external: port.external.filter(isEndpoint),
+      everywhere: port.everywhere.filter(isEndpoint),
     }
   })
   return {
@@ -90,6 +108,12 @@ interface Judge {
   /** Returns why the service may not have the address, or undefined if it may. */
   clusterAddress(address: string, port: ServicePortBackends): string | undefined
   externalAddress(address: string, port: ServicePortBackends): string | undefined
+  /** Returns why the machine does not serve the port at an address of its own. */
+  machinePort(address: string, port: ServicePortBackends): string | undefined
+  /** Returns why the address belongs to no service, except on the machine that has it. */
+  reserved(address: string): string | undefined
+  /** Reports whether the address is that of a machine, as far as the API shows. */
+  isOfMachine(address: string): boolean
   nodePort(port: ServicePortBackends): string | undefined
 }
 
@@ -105,26 +129,18 @@ function createJudge(oldestFirst: readonly ServicePortBackends[], owners: Addres
       if (!clusterOwners.has(address)) clusterOwners.set(address, service)
     }
   }
-  const namespaceOf = new Map<string, string>()
-  for (const { externalIps, service } of oldestFirst) {
-    for (const address of externalIps) {
-      if (!namespaceOf.has(address)) namespaceOf.set(address, namespaceIn(service))
-    }
-  }
-  const ofOthers = (address: string, { service }: ServicePortBackends): string | undefined => {
-    const namespace = namespaceOf.get(address)
-    return namespace === namespaceIn(service) ? undefined : `namespace ${namespace} has it`
-  }
+  const nodePorts = new Set(oldestFirst.map(({ nodePort, protocol }) => `${protocol} ${nodePort}`))
   const taken = new Map<string, string>()
   const contested = (key: string, { service, name }: ServicePortBackends): string | undefined => {
     const owner = taken.get(key)
     if (owner === undefined) taken.set(key, name)
     return owner === undefined || owner === name ? undefined : `${whose(owner, service)} has it`
   }
+  const isReserved = (address: string): string | undefined =>
+    reserved.has(address) ? 'the machine itself needs it' : undefined
   const ofMachines = (address: string): string | undefined => {
     if (pods.check(address)) return 'it is an address of pods'
-    if (nodes.has(address)) return 'it is an address of a node'
-    return reserved.has(address) ? 'the machine itself needs it' : undefined
+    return nodes.has(address) ? 'it is an address of a node' : isReserved(address)
   }
   return {
     clusterAddress(address, { service }) {
@@ -143,20 +159,24 @@ function createJudge(oldestFirst: readonly ServicePortBackends[], owners: Addres
       const owner = clusterOwners.get(address)
       if (owner !== undefined) return `it is the cluster address of service ${owner}`
       if (services.check(address)) return 'it is within the range of services'
-      return (
-        ofMachines(address) ??
-        ofOthers(address, port) ??
-        contested(`${address} ${port.protocol} ${port.port}`, port)
-      )
+      if (pods.check(address)) return 'it is an address of pods'
+      return contested(`${address} ${port.protocol} ${port.port}`, port)
     },
+    machinePort(address, { protocol, port }) {
+      if (owners.machine === undefined) return 'the ports of the machine are not known yet'
+      if (nodePorts.has(`${protocol} ${port}`)) return `port ${port}/${protocol} is a node port`
+      const user = userOf(owners.machine, { protocol, port, address })
+      return user === undefined ? undefined : `${user} uses port ${port}/${protocol}`
+    },
+    // The node that has an address says what it does not serve there.
+    reserved: (address) => (nodes.has(address) ? undefined : isReserved(address)),
+    isOfMachine: (address) => nodes.has(address) || reserved.has(address),
     nodePort(port) {
       if (port.nodePort === undefined) return undefined
       return contested(`${port.protocol} ${port.nodePort}`, port)
     },
   }
 }
-
-const namespaceIn = (service: string): string => service.slice(0, service.indexOf('/'))
 
 function whose(owner: string, service: string): string {
   return owner.startsWith(`${service}:`) ? 'another port of it' : `service ${owner}`

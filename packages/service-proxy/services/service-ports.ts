@@ -5,6 +5,7 @@ import type {
   Service,
   ServicePort,
 } from '@skerry/api'
+import { outermostRanges } from './ipv4-ranges.ts'
 import { perService } from './per-service.ts'
 
 export type Protocol = 'tcp' | 'udp' | 'sctp'
@@ -36,14 +37,28 @@ export interface ServicePortBackends {
   clusterIps: readonly string[]
   /** External IPs and load balancer addresses. */
   externalIps: readonly string[]
+  /** The clients that may use the load balancer's addresses. Undefined if all may. */
+  sources: AllowedSources | undefined
   /** The seconds of ClientIP affinity, or undefined without it. */
   affinitySeconds: number | undefined
   /** The endpoints for traffic to a cluster IP. */
   internal: readonly Backend[]
   /** The endpoints for traffic to a node port, an external IP or a load balancer address. */
   external: readonly Backend[]
+  /**
+   * The endpoints that no policy keeps to a node. Clients inside the cluster use them even where outside traffic stays on
+   * its node.
+   */
+  everywhere: readonly Backend[]
   /** externalTrafficPolicy Local keeps the client's address, so nothing is masqueraded. */
   keepsClientAddress: boolean
+}
+
+/** `loadBalancerSourceRanges`, which do not concern external IPs and node ports. */
+export interface AllowedSources {
+  readonly addresses: readonly string[]
+  /** IPv4 ranges, none within another. */
+  readonly ranges: readonly string[]
 }
 
 const affinitySecondsDefault = 10_800
@@ -105,21 +120,32 @@ function planPort(
     port: port.port,
     nodePort: port.nodePort === 0 ? undefined : port.nodePort,
     clusterIps: spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]),
-    externalIps: [
-      ...(spec.externalIPs ?? []),
-      // A load balancer that is a proxy must receive its traffic itself (KEP-1860).
-      ...(service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
-        ip === undefined || ipMode === 'Proxy' ? [] : [ip],
-      ),
-    ],
+    externalIps: [...new Set([...(spec.externalIPs ?? []), ...balancerAddresses(service)])],
+    sources: allowedSources(service),
     affinitySeconds:
       spec.sessionAffinity === 'ClientIP'
         ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? affinitySecondsDefault)
         : undefined,
     internal: isInternalLocal ? local : cluster,
     external: isExternalLocal ? local : cluster,
+    everywhere: cluster,
     keepsClientAddress: isExternalLocal,
   }
+}
+
+function balancerAddresses({ status }: Service): string[] {
+  // A load balancer that is a proxy must receive its traffic itself (KEP-1860).
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
+    ip === undefined || ipMode === 'Proxy' ? [] : [ip],
+  )
+}
+
+/** Ranges of IPv6 let no client of IPv4 in, even if they are the only ones. */
+function allowedSources(service: Service): AllowedSources | undefined {
+  const given = service.spec?.loadBalancerSourceRanges ?? []
+  const addresses = balancerAddresses(service)
+  if (given.length === 0 || addresses.length === 0) return undefined
+  return { addresses, ranges: outermostRanges(given) }
 }
 
 interface Candidate {
@@ -215,7 +241,7 @@ export function keyOf(namespace: string | undefined, name: string | undefined): 
   return `${namespace ?? ''}/${name ?? ''}`
 }
 
-function protocolOf(protocol: string | undefined): Protocol {
+export function protocolOf(protocol: string | undefined): Protocol {
   switch (protocol) {
     case 'UDP':
       return 'udp'

@@ -22,6 +22,8 @@ function memoryKernel() {
   return { nft, scripts, state }
 }
 
+const readMachine = async () => ({ addresses: new Set<string>(), used: [] })
+
 const network = {
   clusterCidr: '10.42.0.0/16',
   podCidr: '10.42.0.0/24',
@@ -35,7 +37,7 @@ test('rules that another program flushed are applied again as a whole, and only 
   const clock = simulatedClock()
   const { nft, scripts, state } = memoryKernel()
   const health = new NetworkHealth()
-  const deps = { nft, clock, random: seededRandom(1), log: silentLogger, health }
+  const deps = { nft, readMachine, clock, random: seededRandom(1), log: silentLogger, health }
   const proxy = createServiceProxy({ nodeName: 'a', network }, deps)
   const stop = new AbortController()
   const running = proxy.run(stop.signal)
@@ -72,6 +74,7 @@ test('a change after a quiet time is applied at once, a burst in two transaction
   const { nft, scripts } = memoryKernel()
   const deps = {
     nft,
+    readMachine,
     clock,
     random: seededRandom(1),
     log: silentLogger,
@@ -102,7 +105,7 @@ test('a change meets a table that another program removed, and applies it as a w
   const clock = simulatedClock()
   const { nft, scripts, state } = memoryKernel()
   const health = new NetworkHealth()
-  const deps = { nft, clock, random: seededRandom(1), log: silentLogger, health }
+  const deps = { nft, readMachine, clock, random: seededRandom(1), log: silentLogger, health }
   const proxy = createServiceProxy({ nodeName: 'a', network }, deps)
   const stop = new AbortController()
   const running = proxy.run(stop.signal)

@@ -13,6 +13,8 @@ import type { NetworkHealth } from '../network/network-health.ts'
 import type { Nft } from '../nftables/nft.ts'
 import { hasSameRules, renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
 import { planAddresses, type AddressPlan, type RefusedAddress } from './address-plan.ts'
+import { portsInUse } from './balanced-ports.ts'
+import type { MachinePorts } from './machine-ports.ts'
 import { groupByService, planServicePorts } from './service-ports.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
 import { serviceProxyBounds } from '../limits-table.ts'
@@ -24,6 +26,10 @@ export interface ServiceProxyConfig {
 
 export interface ServiceProxyDeps {
   nft: Nft
+  /** Reads the machine's addresses and used ports. */
+  readMachine: () => Promise<MachinePorts>
+  /** Called with the used ports that load balancers want of this node, e.g. `22/tcp`, when they have changed. */
+  onUsedPorts?: (ports: readonly string[]) => void
   clock: Clock
   random: Random
   log: Logger
@@ -59,8 +65,10 @@ export function createServiceProxy(
     deps.log.info('Address of a service refused', { ...refused }),
   )
 
+  const lookAtMachine = machineLook(deps)
   const applyOnce = async (signal: AbortSignal): Promise<void> => {
     if (wanted === undefined) return
+    network = await lookAtMachine(wanted.services, network)
     const plan = planServices(wanted, nodeName, network)
     sayRefused(plan.refused)
     const next = buildServiceTable(plan, network)
@@ -116,6 +124,30 @@ export function createServiceProxy(
       }
     },
   }
+}
+
+/** Returns a function that adds the machine to the network, if services need it, and reports used ports. */
+function machineLook({
+  readMachine,
+  onUsedPorts,
+}: Pick<ServiceProxyDeps, 'readMachine' | 'onUsedPorts'>): (
+  services: readonly Service[],
+  network: ServiceNetwork,
+) => Promise<ServiceNetwork> {
+  let last = ''
+  return async (services, network) => {
+    const isNeeded = services.some(hasExternalAddress)
+    const machine = isNeeded ? await readMachine() : undefined
+    const used = machine ? portsInUse(services, machine, network.nodeAddresses) : []
+    if (used.join() !== last) onUsedPorts?.(used)
+    last = used.join()
+    return { ...network, machine }
+  }
+}
+
+/** A balancer without an address wants to know whether this node can serve it. */
+function hasExternalAddress({ spec }: Service): boolean {
+  return spec?.type === 'LoadBalancer' || (spec?.externalIPs ?? []).length > 0
 }
 
 interface WantedServices {

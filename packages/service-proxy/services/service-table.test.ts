@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@skerry/api'
 import { createTestNetwork, type TestHost } from '@skerry/testing'
 import { renderDelta, renderTable, type NftTable } from '../nftables/nft-table.ts'
+import type { MachinePorts, UsedPort } from './machine-ports.ts'
 import { planServicePorts } from './service-ports.ts'
 import { planAddresses } from './address-plan.ts'
 import { buildServiceTable, type ServiceNetwork } from './service-table.ts'
@@ -19,8 +20,13 @@ const network: ServiceNetwork = {
   reservedAddresses: [],
 }
 
-function tableOf(services: readonly Service[], slices: readonly EndpointSlice[]): NftTable {
-  const plan = planAddresses(planServicePorts(services, slices, { nodeName: 'a' }), network)
+function tableOf(
+  services: readonly Service[],
+  slices: readonly EndpointSlice[],
+  machine?: MachinePorts,
+): NftTable {
+  const owners = { ...network, machine }
+  const plan = planAddresses(planServicePorts(services, slices, { nodeName: 'a' }), owners)
   return buildServiceTable(plan, network)
 }
 
@@ -35,6 +41,27 @@ const sticky = service('sticky', {
   clusterIPs: ['10.43.0.21'],
   sessionAffinity: 'ClientIP',
   ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+})
+
+/** A load balancer at an address of the node that keeps outside traffic on its node. */
+function kept(address: string): { service: Service; nodePort: number } {
+  const nodePort = 30_085
+  const made = service('kept', {
+    type: 'LoadBalancer',
+    clusterIP: '10.43.0.45',
+    clusterIPs: ['10.43.0.45'],
+    externalTrafficPolicy: 'Local',
+    ports: [{ name: 'http', port: 8085, protocol: 'TCP', nodePort }],
+  })
+  return {
+    service: { ...made, status: { loadBalancer: { ingress: [{ ip: address }] } } },
+    nodePort,
+  }
+}
+
+const ownMachine = ({ address }: TestHost): MachinePorts => ({
+  addresses: new Set([address]),
+  used: [],
 })
 
 async function load(host: TestHost, script: string): Promise<void> {
@@ -194,10 +221,17 @@ test('the kernel sends service traffic where the plan says', { skip }, async (t)
       assert.equal(await fetchName(client, `${host.address}:80`), before)
       await host.run(['ip', 'address', 'add', '10.43.0.10/32', 'dev', 'lo'])
       assert.match(await fetchName(host, '10.43.0.10'), /refused/)
-      // An address without an owner is served, until the machine gets it.
+      // An address without an owner is served, and a machine that gets it keeps its programs' ports.
+      const served = (used: readonly UsedPort[]): NftTable =>
+        tableOf([late, web], slices, { addresses: new Set(['203.0.113.7']), used })
       await host.run(['ip', 'route', 'add', '203.0.113.7/32', 'dev', 'lo'])
       assert.equal(await fetchName(host, '203.0.113.7'), '10.42.0.3')
       await host.run(['ip', 'address', 'add', '203.0.113.7/32', 'dev', 'lo'])
+      assert.match(await fetchName(host, '203.0.113.7'), /refused/)
+      await load(host, renderTable(served([])))
+      assert.equal(await fetchName(host, '203.0.113.7'), '10.42.0.3')
+      const program = { protocol: 'tcp' as const, port: 80, address: undefined, by: 'a program' }
+      await load(host, renderTable(served([program])))
       assert.match(await fetchName(host, '203.0.113.7'), /refused/)
       const gone =
         'ip address del 203.0.113.7/32 dev lo; ip address del 10.43.0.10/32 dev lo; ip route del 203.0.113.7/32'
@@ -205,6 +239,46 @@ test('the kernel sends service traffic where the plan says', { skip }, async (t)
       await load(host, renderTable(first))
     },
   )
+  await t.test(
+    'outside traffic that stays on its node is not answered without an endpoint there',
+    async () => {
+      const { nodePort } = kept(host.address)
+      const here = [slice('kept', [{ address: '10.42.0.2' }, { address: '10.42.0.3', node: 'b' }])]
+      const there = [slice('kept', [{ address: '10.42.0.3', node: 'b' }])]
+      await load(host, renderTable(tableOf([kept(host.address).service], here, ownMachine(host))))
+      for (const port of [nodePort, 8085]) {
+        for (let i = 0; i < 5; i++) {
+          assert.equal(await fetchName(client, `${host.address}:${port}`), '10.42.0.2')
+        }
+        const seen = new Set<string>()
+        for (let i = 0; i < 40 && seen.size < 2; i++) {
+          seen.add(await fetchName(host, `${host.address}:${port}`))
+        }
+        assert.equal(seen.size, 2, `clients in the cluster reach all endpoints at ${port}`)
+      }
+      await load(host, renderTable(tableOf([kept(host.address).service], there, ownMachine(host))))
+      for (const port of [nodePort, 8085]) {
+        assert.equal(await fetchName(host, `${host.address}:${port}`), '10.42.0.3')
+        // The packet is dropped: a balancer tries another node.
+        assert.equal(await fetchName(client, `${host.address}:${port}`), 'refused ')
+      }
+      await load(host, renderTable(first))
+    },
+  )
+  await t.test('only clients in the ranges of a load balancer reach its addresses', async () => {
+    const from = (ranges: readonly string[]): NftTable => {
+      const { service: balancer } = kept(host.address)
+      const spec = { ...balancer.spec, loadBalancerSourceRanges: [...ranges] }
+      const slices = [slice('kept', [{ address: '10.42.0.2' }])]
+      return tableOf([{ ...balancer, spec }], slices, ownMachine(host))
+    }
+    await load(host, renderTable(from(['198.51.100.0/24'])))
+    assert.equal(await fetchName(client, `${host.address}:8085`), 'refused ')
+    assert.equal(await fetchName(client, `${host.address}:${kept('').nodePort}`), '10.42.0.2')
+    await load(host, renderTable(from(['198.51.100.0/24', `${client.address}/32`])))
+    assert.equal(await fetchName(client, `${host.address}:8085`), '10.42.0.2')
+    await load(host, renderTable(first))
+  })
   await t.test('a delta leads to the same table as a whole replacement', async () => {
     const next = tableOf([sticky], [slice('sticky', [{ address: '10.42.0.3' }])])
     await load(host, renderDelta(first, next))

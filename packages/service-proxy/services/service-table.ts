@@ -1,7 +1,16 @@
-import { createHash } from 'node:crypto'
 import type { NftChain, NftSet, NftTable } from '../nftables/nft-table.ts'
-import type { AddressOwners, AddressPlan } from './address-plan.ts'
-import type { Backend, Protocol, ServicePortBackends } from './service-ports.ts'
+import type { AddressOwners, AddressPlan, PlannedPort } from './address-plan.ts'
+import {
+  addEndpoints,
+  masqueradeMark,
+  nodePortKey,
+  serviceKey,
+  shortHash,
+  suffixOf,
+  type EndpointDraft,
+  type Target,
+} from './endpoint-chains.ts'
+import type { Protocol } from './service-ports.ts'
 
 export interface ServiceNetwork extends AddressOwners {
   /** The range of this node's pods; undefined until it is known. */
@@ -10,178 +19,113 @@ export interface ServiceNetwork extends AddressOwners {
 
 const tableName = 'skerry'
 
-/** Marks traffic that must leave with the node's address; the same bit that kube-proxy uses. */
-const masqueradeMark = '0x4000'
-
-const serviceKey = 'ip daddr . meta l4proto . th dport'
-const nodePortKey = 'meta l4proto . th dport'
 /**
  * Endpoints are in a map for each protocol: nft 1.0.6 cannot read `ip daddr . th dport` back from
  * the kernel, and a rule that translates by a map of `tcp dport` matches only TCP.
  */
 const protocols: readonly Protocol[] = ['tcp', 'udp', 'sctp']
 
-interface Draft {
-  services: Map<string, string>
-  externals: Map<string, string>
-  endpoints: Record<Protocol, Map<string, string>>
-  nodePorts: Map<string, string>
-  nodePortEndpoints: Record<Protocol, Map<string, string>>
-  refused: Map<string, string>
-  refusedExternals: Map<string, string>
-  refusedNodePorts: Map<string, string>
-  hairpin: Map<string, string>
-  chains: Map<string, NftChain>
-  affinitySets: Map<string, NftSet>
+/** Verdicts about traffic, and about what is left of it after the translation. */
+interface Verdicts {
+  readonly found: Map<string, string>
+  readonly refused: Map<string, string>
+}
+
+interface Draft extends EndpointDraft {
+  readonly services: Verdicts
+  readonly externals: Verdicts
+  /** The same addresses, while this machine has them. */
+  readonly machine: Verdicts
+  readonly nodePorts: Verdicts
+  /** Addresses that not every client may use. */
+  readonly guarded: Map<string, string>
+  readonly hairpin: Map<string, string>
 }
 
 /**
  * Builds the flat layout: one lookup finds the service (a verdict `goto n<count>`), one more finds
  * the endpoint by a random index. A thousand services are a thousand elements, not a thousand
- * chains. Only services with ClientIP affinity have their own chains.
+ * chains. Only services with ClientIP affinity or source ranges have their own chains.
  */
 export function buildServiceTable({ ports }: AddressPlan, network: ServiceNetwork): NftTable {
   const draft = emptyDraft()
   for (const port of ports) {
     for (const address of port.clusterIps) {
-      if (!network.ownAddresses.includes(address)) {
-        addAddress(draft, port, { address, backends: port.internal, isExternal: false })
-      }
+      if (network.ownAddresses.includes(address)) continue
+      const target = { key: keyOf(address, port), isNodePort: false, isExternal: false }
+      addTarget(draft, { port, target, network, places: [draft.services] })
     }
-    for (const address of port.externalIps) {
-      addAddress(draft, port, { address, backends: port.external, isExternal: true })
+    for (const address of new Set([...port.externalIps, ...port.machineIps])) {
+      const target = { key: keyOf(address, port), isNodePort: false, isExternal: true }
+      const places = [
+        ...(port.externalIps.includes(address) ? [draft.externals] : []),
+        ...(port.machineIps.includes(address) ? [draft.machine] : []),
+      ]
+      addTarget(draft, { port, target, network, places })
+      addGuard(draft, port, address)
     }
-    addNodePort(draft, port)
-    for (const backend of port.internal)
+    if (port.nodePort !== undefined) {
+      const key = `${port.protocol} . ${port.nodePort}`
+      const target = { key, isNodePort: true, isExternal: true }
+      addTarget(draft, { port, target, network, places: [draft.nodePorts] })
+    }
+    for (const backend of [...port.internal, ...port.everywhere])
       draft.hairpin.set(`${backend.address} . ${backend.address}`, '')
   }
   return { name: tableName, sets: setsOf(draft), chains: chainsOf(draft, network) }
 }
 
 function emptyDraft(): Draft {
+  const byProtocol = (): Record<Protocol, Map<string, string>> => ({
+    tcp: new Map(),
+    udp: new Map(),
+    sctp: new Map(),
+  })
+  const verdicts = (): Verdicts => ({ found: new Map(), refused: new Map() })
   return {
-    services: new Map(),
-    externals: new Map(),
-    endpoints: { tcp: new Map(), udp: new Map(), sctp: new Map() },
-    nodePorts: new Map(),
-    nodePortEndpoints: { tcp: new Map(), udp: new Map(), sctp: new Map() },
-    refused: new Map(),
-    refusedExternals: new Map(),
-    refusedNodePorts: new Map(),
+    services: verdicts(),
+    externals: verdicts(),
+    machine: verdicts(),
+    nodePorts: verdicts(),
+    endpoints: byProtocol(),
+    nodePortEndpoints: byProtocol(),
+    guarded: new Map(),
     hairpin: new Map(),
     chains: new Map(),
     affinitySets: new Map(),
   }
 }
 
-function addAddress(
-  draft: Draft,
-  port: ServicePortBackends,
-  target: { address: string; backends: readonly Backend[]; isExternal: boolean },
-): void {
-  const [verdicts, refused] = target.isExternal
-    ? [draft.externals, draft.refusedExternals]
-    : [draft.services, draft.refused]
-  const key = `${target.address} . ${port.protocol} . ${port.port}`
-  if (target.backends.length === 0) {
-    refused.set(key, '')
-    return
-  }
-  if (port.affinitySeconds !== undefined) {
-    verdicts.set(key, `goto ${addAffinity(draft, port, { ...target, isNodePort: false })}`)
-    return
-  }
-  const chain = addCount(draft, { family: 'n', protocol: port.protocol }, target.backends.length)
-  verdicts.set(key, `goto ${chain}`)
-  for (const [index, backend] of target.backends.entries()) {
-    draft.endpoints[port.protocol].set(`${key} . ${index}`, `${backend.address} . ${backend.port}`)
+function keyOf(address: string, { protocol, port }: PlannedPort): string {
+  return `${address} . ${protocol} . ${port}`
+}
+
+interface Placed {
+  readonly port: PlannedPort
+  readonly target: Target
+  readonly network: ServiceNetwork
+  readonly places: readonly Verdicts[]
+}
+
+/** A service whose endpoints are all on other nodes, and not for this traffic, drops it, as in kube-proxy. */
+function addTarget(draft: Draft, { port, target, network, places }: Placed): void {
+  const { key, isExternal } = target
+  const chain = addEndpoints(draft, { port, target, sources: network })
+  const isServed = (isExternal ? port.external : port.internal).length > 0
+  for (const { found, refused } of places) {
+    if (chain !== undefined) found.set(key, `goto ${chain}`)
+    if (!isServed) refused.set(key, port.everywhere.length > 0 ? 'drop' : 'goto refuse')
   }
 }
 
-function addNodePort(draft: Draft, port: ServicePortBackends): void {
-  if (port.nodePort === undefined) return
-  const key = `${port.protocol} . ${port.nodePort}`
-  if (port.external.length === 0) {
-    draft.refusedNodePorts.set(key, '')
-    return
-  }
-  if (port.affinitySeconds !== undefined) {
-    const chain = addAffinity(draft, port, {
-      address: 'node',
-      backends: port.external,
-      isNodePort: true,
-    })
-    draft.nodePorts.set(key, `goto ${chain}`)
-    return
-  }
-  const family = port.keepsClientAddress ? 'l' : 'p'
-  const chain = addCount(draft, { family, protocol: port.protocol }, port.external.length)
-  draft.nodePorts.set(key, `goto ${chain}`)
-  for (const [index, backend] of port.external.entries()) {
-    draft.nodePortEndpoints[port.protocol].set(
-      `${key} . ${index}`,
-      `${backend.address} . ${backend.port}`,
-    )
-  }
-}
-
-/** n: by address; p: node port, masqueraded; l: node port that keeps the client's address. */
-function addCount(
-  draft: Draft,
-  { family, protocol }: { family: 'n' | 'p' | 'l'; protocol: Protocol },
-  count: number,
-): string {
-  const suffix = suffixOf(protocol)
-  const name = `${family}${count}${suffix}`
-  const rule =
-    family === 'n'
-      ? `dnat ip to ${serviceKey} . numgen random mod ${count} map @endpoints${suffix}`
-      : `dnat ip to ${nodePortKey} . numgen random mod ${count} map @nodeport-endpoints${suffix}`
-  draft.chains.set(name, { rules: family === 'p' ? [markRule, rule] : [rule] })
-  return name
-}
-
-function suffixOf(protocol: Protocol): string {
-  return protocol === 'tcp' ? '' : `-${protocol}`
-}
-
-const markRule = `meta mark set meta mark | ${masqueradeMark}`
-
-/** A client keeps its endpoint for as long as the kernel remembers it; otherwise it gets a random one. */
-function addAffinity(
-  draft: Draft,
-  port: ServicePortBackends,
-  target: { address: string; backends: readonly Backend[]; isNodePort: boolean },
-): string {
-  const id = shortHash(`${port.name} ${port.protocol} ${target.address}`)
-  const seconds = port.affinitySeconds ?? 0
-  const jumps: string[] = []
-  const choices: string[] = []
-  for (const [index, backend] of target.backends.entries()) {
-    const endpoint = `e-${id}-${shortHash(`${backend.address}:${backend.port}`)}`
-    draft.affinitySets.set(endpoint, {
-      type: 'set',
-      declaration: `type ipv4_addr; flags dynamic,timeout; timeout ${seconds}s; size 65535;`,
-    })
-    draft.chains.set(endpoint, {
-      rules: [
-        `update @${endpoint} { ip saddr }`,
-        `meta l4proto ${port.protocol} dnat ip to ${backend.address}:${backend.port}`,
-      ],
-    })
-    jumps.push(`ip saddr @${endpoint} goto ${endpoint}`)
-    choices.push(`${index} : goto ${endpoint}`)
-  }
-  const name = `s-${id}`
-  const mark = target.isNodePort && !port.keepsClientAddress ? [markRule] : []
-  draft.chains.set(name, {
-    rules: [
-      ...mark,
-      ...jumps,
-      `numgen random mod ${choices.length} vmap { ${choices.join(', ')} }`,
-    ],
-  })
-  return name
+function addGuard(draft: Draft, port: PlannedPort, address: string): void {
+  const { sources } = port
+  if (sources === undefined || !sources.addresses.includes(address)) return
+  const name = `r-${shortHash(`${port.service} ${sources.ranges.join()}`)}`
+  const { ranges } = sources
+  const allow = ranges.length === 0 ? [] : [`ip saddr { ${ranges.join(', ')} } return`]
+  draft.chains.set(name, { rules: [...allow, 'drop'] })
+  draft.guarded.set(keyOf(address, port), `goto ${name}`)
 }
 
 function setsOf(draft: Draft): Map<string, NftSet> {
@@ -195,30 +139,23 @@ function setsOf(draft: Draft): Map<string, NftSet> {
       const map = { type: 'map' as const, declaration, elements: elements[protocol] }
       return [`${name}${suffixOf(protocol)}`, map]
     })
+  const verdicts = (key: string, elements: Map<string, string>): NftSet => ({
+    type: 'map',
+    declaration: `typeof ${key} : verdict;`,
+    elements,
+  })
   return new Map<string, NftSet>([
-    [
-      'services',
-      { type: 'map', declaration: `typeof ${serviceKey} : verdict;`, elements: draft.services },
-    ],
-    [
-      'externals',
-      { type: 'map', declaration: `typeof ${serviceKey} : verdict;`, elements: draft.externals },
-    ],
+    ['services', verdicts(serviceKey, draft.services.found)],
+    ['externals', verdicts(serviceKey, draft.externals.found)],
+    ['machine', verdicts(serviceKey, draft.machine.found)],
     ...indexed('endpoints', serviceKey, draft.endpoints),
-    [
-      'nodeports',
-      { type: 'map', declaration: `typeof ${nodePortKey} : verdict;`, elements: draft.nodePorts },
-    ],
+    ['nodeports', verdicts(nodePortKey, draft.nodePorts.found)],
     ...indexed('nodeport-endpoints', nodePortKey, draft.nodePortEndpoints),
-    ['refused', { type: 'set', declaration: `typeof ${serviceKey};`, elements: draft.refused }],
-    [
-      'refused-externals',
-      { type: 'set', declaration: `typeof ${serviceKey};`, elements: draft.refusedExternals },
-    ],
-    [
-      'refused-nodeports',
-      { type: 'set', declaration: `typeof ${nodePortKey};`, elements: draft.refusedNodePorts },
-    ],
+    ['refused', verdicts(serviceKey, draft.services.refused)],
+    ['refused-externals', verdicts(serviceKey, draft.externals.refused)],
+    ['refused-machine', verdicts(serviceKey, draft.machine.refused)],
+    ['refused-nodeports', verdicts(nodePortKey, draft.nodePorts.refused)],
+    ['guarded', verdicts(serviceKey, draft.guarded)],
     [
       'hairpin',
       { type: 'set', declaration: 'typeof ip saddr . ip daddr;', elements: draft.hairpin },
@@ -228,9 +165,9 @@ function setsOf(draft: Draft): Map<string, NftSet> {
 }
 
 /**
- * Refusal comes after NAT (priority 0): translated packets no longer have the service's address. An
- * address of one of the machine's interfaces belongs to the machine: the plan knows nodes'
- * addresses as the API shows them, the kernel as they are.
+ * Refusal comes after NAT (priority 0): translated packets no longer have the service's address. The guard comes before it.
+ * An address of one of the machine's interfaces belongs to the machine: the plan knows nodes' addresses as the API shows
+ * them, the kernel as they are.
  */
 function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> {
   const own = network.ownAddresses.map((address) => `ip daddr ${address} return`)
@@ -243,6 +180,7 @@ function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> 
           ...own,
           `fib daddr type != local ${serviceKey} vmap @services`,
           `fib daddr type != local ${serviceKey} vmap @externals`,
+          `fib daddr type local ${serviceKey} vmap @machine`,
           `fib daddr type local ip daddr != 127.0.0.0/8 ${nodePortKey} vmap @nodeports`,
         ],
       },
@@ -253,12 +191,14 @@ function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> 
       {
         rules: [
           ...own,
-          `${serviceKey} @refused fib daddr type != local goto refuse`,
-          `${serviceKey} @refused-externals fib daddr type != local goto refuse`,
-          `fib daddr type local ${nodePortKey} @refused-nodeports goto refuse`,
+          `fib daddr type != local ${serviceKey} vmap @refused`,
+          `fib daddr type != local ${serviceKey} vmap @refused-externals`,
+          `fib daddr type local ${serviceKey} vmap @refused-machine`,
+          `fib daddr type local ${nodePortKey} vmap @refused-nodeports`,
         ],
       },
     ],
+    ...guards(draft),
     base('nat-prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       'jump find-service',
     ]),
@@ -277,6 +217,16 @@ function chainsOf(draft: Draft, network: ServiceNetwork): Map<string, NftChain> 
   ])
 }
 
+/** Packets pass no more chains than before on a node whose services are for everybody. */
+function guards({ guarded }: Draft): [string, NftChain][] {
+  if (guarded.size === 0) return []
+  const rules = [`${serviceKey} vmap @guarded`]
+  return [
+    base('guard-prerouting', 'type filter hook prerouting priority -110; policy accept;', rules),
+    base('guard-output', 'type filter hook output priority -110; policy accept;', rules),
+  ]
+}
+
 function base(name: string, hook: string, rules: readonly string[]): [string, NftChain] {
   return [name, { hook, rules }]
 }
@@ -292,8 +242,4 @@ function masqueradeRules(network: ServiceNetwork): string[] {
     )
   }
   return rules
-}
-
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }

@@ -297,7 +297,7 @@ export class EtcdStore implements Store {
 
   async #transact(write: Write): Promise<WriteResult> {
     const { keys, channel } = this.#parts
-    const { leaseId = 0, companions = [], requires } = write
+    const { leaseId = 0, companions = [], requires = [] } = write
     const all: readonly Write[] = [write, ...companions]
     const expecting = all.filter(({ expectRevision }) => expectRevision !== undefined)
     const isKeyAt = (key: string, modRevision = 0) => ({
@@ -308,7 +308,7 @@ export class EtcdStore implements Store {
     const request = {
       compare: [
         ...expecting.map(({ key, expectRevision }) => isKeyAt(key, expectRevision)),
-        ...(requires ? [isKeyAt(requires.key, requires.revision)] : []),
+        ...requires.map(({ key, revision }) => isKeyAt(key, revision)),
       ],
       success: all.map(({ key: name, value }, at) => {
         const key = keys.keyOf(name)
@@ -316,7 +316,7 @@ export class EtcdStore implements Store {
           ? { requestPut: { key, value, lease: at === 0 ? leaseId : 0, prevKv: true } }
           : { requestDeleteRange: { key, prevKv: true } }
       }),
-      failure: [...all, ...(requires ? [requires] : [])].map(({ key }) => ({
+      failure: [...all, ...requires].map(({ key }) => ({
         requestRange: { key: keys.keyOf(key) },
       })),
     }
@@ -339,11 +339,11 @@ export class EtcdStore implements Store {
       revision,
       ...(found ? { current: keys.entryOf(found) } : {}),
     } as const
-    const { companions = [], expectRevision, requires } = write
+    const { companions = [], expectRevision, requires = [] } = write
     const isOwn = expectRevision !== undefined && expectRevision !== (found?.modRevision ?? 0)
     if (isOwn) return refused
     const revisions = new Map(
-      [...companions, ...(requires ? [requires] : [])].map(({ key }, at) => [
+      [...companions, ...requires].map(({ key }, at) => [
         key,
         responses[at + 1]?.responseRange?.kvs[0]?.modRevision ?? 0,
       ]),

@@ -82,7 +82,7 @@ function requiredTests(open: OpenSubject): void {
     await using subject = await open()
     const { store } = subject
     const revision = await put(store, '/record', 'a')
-    const write = { key: '/main', value: bytes('m'), requires: { key: '/record', revision } }
+    const write = { key: '/main', value: bytes('m'), requires: [{ key: '/record', revision }] }
     assert.ok((await store.write({ ...write, expectRevision: 0 })).isApplied)
     await put(store, '/record', 'b')
     const refused = await store.write(write)

@@ -5,8 +5,8 @@
  *
  * | type    | payload                                        | from  |
  * |---------|------------------------------------------------|-------|
- * | open    | credit for the answer 4 · head                 | hub   |
- * | answer  | head                                           | agent |
+ * | open    | credit for the answer 4 · head                 | both  |
+ * | answer  | head                                           | both  |
  * | data    | bytes of the body, at most the credit there is | both  |
  * | credit  | so many bytes more may come 4                  | both  |
  * | reset   | code 4                                         | both  |
@@ -14,7 +14,8 @@
  * | traffic | how to send, in JSON; stream 0                 | hub   |
  *
  * Flag 0x80, of open and data: the sender's direction of the stream has ended. `traffic` is sent only to
- * peers that know it: see tunnel-features.ts.
+ * peers that know it, and an agent opens streams only at hubs that know that: see tunnel-features.ts. The numbers of
+ * an agent's streams have the highest bit.
  */
 export const frameTypes = Object.freeze({
   open: 1,
@@ -36,7 +37,10 @@ export const frameHeaderBytes = 8
 export const firstCreditBytes = 65_536
 /** A sender never has more at once. */
 export const creditBytesMax = 0x7fff_ffff
+/** Each end counts its own streams up to this. */
 export const streamIdMax = 0x7fff_ffff
+/** The bit that the numbers of an agent's streams have, and those of a hub have not. */
+export const agentStreams = 0x8000_0000
 
 const endFlag = 0x80
 const payloadBytesMax = 0xff_ffff
@@ -102,7 +106,7 @@ function typeOf(number: number): FrameType {
 
 function checkHeader({ type, isEnd, stream, length }: FrameHeader): void {
   const isOfTunnel = type === frameTypes.goAway || type === frameTypes.traffic
-  if (stream > streamIdMax || (stream === 0) !== isOfTunnel) {
+  if ((stream === 0) !== isOfTunnel) {
     throw new FrameError(`a frame of type ${type} for stream ${stream}`)
   }
   if (isEnd && type !== frameTypes.open && type !== frameTypes.data) {

@@ -86,12 +86,11 @@ export interface AnsweredRequest {
   readonly protocol: string | undefined
 }
 
-const peer = 'the agent'
-
-/** Throws PeerAnswerError for an answer that must not reach a client. */
+/** Throws PeerAnswerError for an answer that must not reach a client; `peer` is who sent it. */
 export function parseAnswer(
   lines: readonly string[],
   { method, protocol }: AnsweredRequest,
+  peer = 'the agent',
 ): ParsedAnswer {
   const [first = '', switched = ''] = lines
   if (lines.length % 2 !== 0) throw new PeerAnswerError(peer, 'a header has no value')

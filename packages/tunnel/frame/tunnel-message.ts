@@ -6,6 +6,24 @@ export type TunnelHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export type TunnelBody = AsyncIterable<Uint8Array>
 
+/** Takes the pieces of a body that pushes. */
+export interface PieceSink {
+  /** Returns false if no more should come; `onDrain` is called when it should again. */
+  write(parts: readonly Uint8Array[]): boolean
+  onDrain: () => void
+  /** Ends the body. */
+  end(): void
+}
+
+/** A body that decides by itself when it writes, so that thousands of them take turns. */
+export interface PushedPieces extends TunnelBody {
+  pushTo(sink: PieceSink): void
+}
+
+export function isPushing(body: TunnelBody): body is PushedPieces {
+  return 'pushTo' in body
+}
+
 /** A body that is present in one piece: code that checks for it needs neither a stream nor a wait. */
 export class WholeBody implements AsyncIterable<Uint8Array> {
   readonly bytes: Uint8Array

@@ -3,10 +3,14 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { asError } from '@skerry/base'
 import { AcceptRate } from './accept-rate.ts'
-import type { SessionDeps } from '../session/agent-session.ts'
+import type { SessionDeps, TunnelHandler } from '../session/agent-session.ts'
 import { tunnelProtocol } from '../agent/dial-web-socket.ts'
 import { acceptTunnel, type TunnelSession } from '../session/hub-session.ts'
-import { featuresHeader, ownFeaturesText } from '../frame/tunnel-features.ts'
+import {
+  featuresHeader,
+  offeredFeaturesText,
+  type TunnelFeature,
+} from '../frame/tunnel-features.ts'
 import { messageBytesMax, validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
 import type { TunnelRegistry } from './tunnel-registry.ts'
@@ -46,6 +50,10 @@ export interface TunnelServerOptions {
   acceptsPerSecond?: number
   /** The number of handshakes that wait for authenticate(). */
   handshakesMax?: number
+  /** The optional parts of the protocol in addition to `traffic` that agents may use here. If omitted, none. */
+  offers?: readonly TunnelFeature[]
+  /** Returns what answers the requests of the agent that opened this tunnel. If omitted, it must not send any. */
+  handlerOf?: (request: IncomingMessage) => TunnelHandler | undefined
   /** A tunnel has opened; called before the registry has it. */
   onAccepted?: (request: IncomingMessage, session: TunnelSession, identity: string) => void
   /** Called once for each handshake. */
@@ -71,8 +79,13 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
   const { acceptsPerSecond, handshakesMax } = { ...tunnelServerDefaults, ...options }
   const rate = new AcceptRate(acceptsPerSecond, deps.clock)
   const admit = admission({ ...options, handshakesMax }, rate)
+  const headers = {
+    'Sec-WebSocket-Protocol': tunnelProtocol,
+    [featuresHeader]: offeredFeaturesText(options.offers ?? []),
+  }
   const open = (request: IncomingMessage, link: TunnelLink, identity: string): void => {
-    const session = acceptTunnel(link, { limits }, deps)
+    const handler = options.handlerOf?.(request)
+    const session = acceptTunnel(link, { limits, ...(handler ? { handler } : {}) }, deps)
     options.onAccepted?.(request, session, identity)
     options.registry.add(identity, session)
   }
@@ -103,7 +116,7 @@ export function createTunnelServer(options: TunnelServerOptions, deps: SessionDe
             refuse(socket, verdict)
             return verdict.status
           }
-          answerUpgrade(request, { socket, head }, answerHeaders)
+          answerUpgrade(request, { socket, head }, headers)
           const link = webSocketLink(socket, {
             masks: 'none',
             messageBytesMax: messageBytesMax(limits),
@@ -152,11 +165,6 @@ function admission(
 }
 
 type Admission = Required<Pick<TunnelServerOptions, 'registry' | 'authenticate' | 'handshakesMax'>>
-
-const answerHeaders = Object.freeze({
-  'Sec-WebSocket-Protocol': tunnelProtocol,
-  [featuresHeader]: ownFeaturesText,
-})
 
 const noWebSocket = 'this is for WebSockets of version 13'
 const tooMany = 'too many agents connect at once'

@@ -5,12 +5,20 @@ import { watchLink, type LinkHealth } from '../traffic/link-health.ts'
 import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
 import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
 import { resetCodes } from '../frame/tunnel-frame.ts'
-import { answerHead, parseRequest, switchedHead } from '../frame/tunnel-head.ts'
+import { exchange, followSignal, type Asker } from './asked-stream.ts'
+import { answerHead, parseRequest, requestHead, switchedHead } from '../frame/tunnel-head.ts'
 import { BadMessageError } from '../frame/tunnel-headers.ts'
 import type { TrafficBytes } from '../traffic/traffic-meter.ts'
 import type { TrafficClass, TrafficRules } from '../traffic/traffic-rules.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
-import { isSwitched, TunnelStreamError, WholeBody, wholeBytesMax } from '../frame/tunnel-message.ts'
+import {
+  isSwitched,
+  TunnelBusyError,
+  TunnelClosedError,
+  TunnelStreamError,
+  WholeBody,
+  wholeBytesMax,
+} from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
@@ -37,6 +45,15 @@ export interface AgentSession {
   readonly traffic: TrafficBytes
   /** The sending rules that the hub set last. */
   readonly rules: TrafficRules
+  /** Whether the hub takes the open tunnel for a sign that this agent is alive. */
+  readonly isPresence: boolean
+  /** Reports whether send() has an effect: the hub answers requests, and the tunnel is not about to end. */
+  takesRequests(): boolean
+  /**
+   * Sends a request to the hub itself. Read every body or abort the signal. Rejects with BadMessageError, PeerAnswerError,
+   * TunnelBusyError, TunnelClosedError, TunnelStreamError or the signal's reason.
+   */
+  send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse>
   /** The hub takes no new requests for this tunnel: dial another one, this one finishes its streams. */
   readonly draining: Promise<void>
   /** Resolves with the reason of the end; never rejects. */
@@ -82,7 +99,7 @@ export function serveTunnel(
       reportRules(rules, deps.log)
     },
   }
-  const streams = new Multiplexer(link, limits, events, deps)
+  const streams = new Multiplexer(link, limits, events, { ...deps, end: 'agent' })
   const onDead = (ms: number): void => end(`nothing heard for ${Math.round(ms / 1_000)} s`)
   const health: LinkHealth = watchLink(link, limits, deps.clock, { onDead, pings: streams })
   const closed = link.closed.then((linkReason) => {
@@ -93,6 +110,7 @@ export function serveTunnel(
     return reason
   })
   return {
+    ...hubRequests(link, streams, { limits, endReason: () => reason }),
     draining: goneAway.promise,
     closed,
     get streams() {
@@ -127,6 +145,32 @@ export function serveTunnel(
   }
 }
 
+/** The agent's own requests, over streams that it opens. */
+function hubRequests(
+  { features }: TunnelLink,
+  streams: Multiplexer,
+  { limits, endReason }: { readonly limits: TunnelLimits; readonly endReason: Asker['endReason'] },
+): Pick<AgentSession, 'isPresence' | 'takesRequests' | 'send'> {
+  const asker: Asker = { peer: 'the hub', endReason }
+  const takesRequests = (): boolean =>
+    endReason() === undefined && features?.has('requests') === true
+  return {
+    isPresence: features?.has('presence') === true,
+    takesRequests,
+    async send(request, signal) {
+      signal.throwIfAborted()
+      if (!takesRequests()) {
+        throw new TunnelClosedError(endReason() ?? 'the hub takes no requests', { isSent: false })
+      }
+      if (streams.isBusy) throw new TunnelBusyError('Cannot send request: the tunnel takes no more')
+      const head = requestHead(request, undefined, limits)
+      const stream = streams.open(head, request.body === undefined)
+      followSignal(stream, signal)
+      return exchange(stream, request, asker, signal)
+    },
+  }
+}
+
 function reportRules({ rate }: TrafficRules, log: Logger): void {
   if (rate) log.info('Tunnel sends at a rate', { ...rate })
   else log.info('Tunnel sends without a rate')
@@ -137,7 +181,12 @@ interface ServeContext extends SessionDeps {
   limits: TunnelLimits
 }
 
-function serveStream(stream: TunnelStream, head: readonly string[], context: ServeContext): void {
+/** Answers a request that came over a stream. Never throws. */
+export function serveStream(
+  stream: TunnelStream,
+  head: readonly string[],
+  context: ServeContext,
+): void {
   const abort = new AbortController()
   let isAnswered = false
   stream.whenOver(() => {

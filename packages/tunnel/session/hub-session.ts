@@ -1,28 +1,25 @@
-import { abortReason, asError, type Timer } from '@skerry/base'
-import type { SessionDeps } from './agent-session.ts'
+import type { Timer } from '@skerry/base'
+import { serveStream, type SessionDeps, type TunnelHandler } from './agent-session.ts'
 import type { ByteRates } from '../traffic/byte-rate.ts'
 import { AnswerProbe } from './answer-probe.ts'
 import { watchLink, type LinkHealth } from '../traffic/link-health.ts'
 import { Multiplexer, type MultiplexerEvents } from './multiplexer.ts'
-import { duplexOf, readableOf, sendBody } from './stream-adapter.ts'
-import { resetCodes } from '../frame/tunnel-frame.ts'
 import {
-  parseAnswer,
-  requestHead,
-  type AnsweredRequest,
-  type ParsedAnswer,
-} from '../frame/tunnel-head.ts'
+  answerOf,
+  exchange,
+  followSignal,
+  streamFault,
+  withoutBody,
+  type Asker,
+} from './asked-stream.ts'
+import { duplexOf } from './stream-adapter.ts'
+import { resetCodes } from '../frame/tunnel-frame.ts'
+import { requestHead } from '../frame/tunnel-head.ts'
 import type { TrafficBytes } from '../traffic/traffic-meter.ts'
 import { defaultTrafficRules, type TrafficRules } from '../traffic/traffic-rules.ts'
 import { validateTunnelLimits } from '../frame/validate-tunnel-limits.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
-import {
-  TunnelBusyError,
-  TunnelClosedError,
-  TunnelStreamError,
-  WholeBody,
-  wholeBytesMax,
-} from '../frame/tunnel-message.ts'
+import { TunnelBusyError, TunnelClosedError } from '../frame/tunnel-message.ts'
 import type { TunnelRequest, TunnelResponse, TunnelUpgraded } from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 import { type TunnelLimits } from '../limits-table.ts'
@@ -35,6 +32,8 @@ export interface TunnelTraffic {
 
 export interface AcceptOptions {
   limits?: Partial<TunnelLimits>
+  /** Answers the agent's own requests. If omitted, it must not send any. */
+  handler?: TunnelHandler
 }
 
 /** The hub's end of one tunnel. Requests go to the agent, which answers from its side. */
@@ -95,7 +94,7 @@ export function acceptTunnel(
   options: AcceptOptions,
   deps: SessionDeps,
 ): TunnelSession {
-  return new HubSession(link, validateTunnelLimits(options.limits), deps)
+  return new HubSession(link, { ...options, limits: validateTunnelLimits(options.limits) }, deps)
 }
 
 class HubSession implements TunnelSession {
@@ -107,24 +106,33 @@ class HubSession implements TunnelSession {
   readonly #streams: Multiplexer
   readonly #health: LinkHealth
   readonly #probe: AnswerProbe<TunnelStream>
+  readonly #asker: Asker
   #rules: TunnelTraffic = { toAgent: defaultTrafficRules, toHub: defaultTrafficRules }
   #reason: string | undefined
   #fault: string | undefined
   #drainTimer: Timer | undefined
 
-  constructor(link: TunnelLink, limits: TunnelLimits, deps: SessionDeps) {
+  constructor(
+    link: TunnelLink,
+    { limits, handler }: { readonly limits: TunnelLimits; readonly handler?: TunnelHandler },
+    deps: SessionDeps,
+  ) {
     this.#link = link
     this.#limits = limits
     this.#deps = deps
     this.openedAtMs = deps.clock.now()
+    const takesRequests = handler !== undefined && link.features?.has('requests') === true
     const events: MultiplexerEvents = {
+      ...(takesRequests
+        ? { onOpen: (stream, head) => serveStream(stream, head, { handler, limits, ...deps }) }
+        : {}),
       onGoAway: () => (this.#reason ??= 'the agent is leaving'),
       onFault: (error) => {
         this.#fault ??= error.message
         this.#end(`protocol failed: ${error.message}`)
       },
     }
-    this.#streams = new Multiplexer(link, limits, events, deps)
+    this.#streams = new Multiplexer(link, limits, events, { ...deps, end: 'hub' })
     this.#health = watchLink(link, limits, deps.clock, {
       onDead: (ms) => this.#end(`nothing heard for ${Math.round(ms / 1_000)} s`),
       pings: this.#streams,
@@ -132,6 +140,7 @@ class HubSession implements TunnelSession {
     this.#probe = new AnswerProbe(limits, this.#health, deps.clock, (streams) =>
       this.#failSilent(streams),
     )
+    this.#asker = { peer: 'the agent', endReason: () => this.#reason, probe: this.#probe }
     this.closed = link.closed.then((linkReason) => this.#onLinkClosed(linkReason))
   }
 
@@ -187,24 +196,7 @@ class HubSession implements TunnelSession {
   }
 
   async send(request: TunnelRequest, signal: AbortSignal): Promise<TunnelResponse> {
-    const { body } = request
-    const stream = this.#open(request, undefined, signal)
-    const answered = this.#answer(stream, { method: request.method, protocol: undefined }, signal)
-    if (body instanceof Uint8Array) {
-      stream.write(body)
-      stream.end()
-    } else if (body !== undefined) {
-      sendBody(body, stream).catch((error: unknown) => {
-        // Half a body must not look whole.
-        const cause = asError(error)
-        stream.reset(resetCodes.internal, cause)
-      })
-    }
-    const { status, headers, hasBody } = await answered
-    const whole = stream.readWhole(wholeBytesMax)
-    if (!hasBody) return this.#withoutBody(stream, { status, headers })
-    if (whole) return { status, headers, body: new WholeBody(whole) }
-    return { status, headers, body: readableOf(stream, () => this.#streamFault(stream, signal)) }
+    return exchange(this.#open(request, undefined, signal), request, this.#asker, signal)
   }
 
   async upgrade(request: TunnelRequest, signal: AbortSignal): Promise<TunnelUpgraded> {
@@ -214,9 +206,10 @@ class HubSession implements TunnelSession {
     }
     const stream = this.#open(request, protocol, signal)
     const asked = { method: request.method, protocol }
-    const { status, headers, hasBody, isSwitched } = await this.#answer(stream, asked, signal)
-    if (!hasBody && !isSwitched) return this.#withoutBody(stream, { status, headers })
-    const bytes = duplexOf(stream, () => this.#streamFault(stream, signal))
+    const answer = await answerOf(stream, asked, this.#asker, signal)
+    const { status, headers, hasBody, isSwitched } = answer
+    if (!hasBody && !isSwitched) return withoutBody(stream, { status, headers })
+    const bytes = duplexOf(stream, () => streamFault(stream, this.#asker, signal))
     if (isSwitched) return { status: 101, headers, stream: bytes }
     bytes.end()
     return { status, headers, body: bytes }
@@ -261,53 +254,6 @@ class HubSession implements TunnelSession {
     return stream
   }
 
-  #answer(
-    stream: TunnelStream,
-    asked: AnsweredRequest,
-    signal: AbortSignal,
-  ): Promise<ParsedAnswer> {
-    return new Promise((resolve, reject) => {
-      let isAnswered = false
-      this.#probe.begin(stream)
-      stream.whenOver(() => {
-        this.#probe.end(stream)
-        // An error with its stack for each stream would be a tenth of a request.
-        if (!isAnswered) reject(this.#streamFault(stream, signal))
-      })
-      stream.onHead = (lines) => {
-        isAnswered = true
-        this.#probe.end(stream)
-        try {
-          resolve(parseAnswer(lines, asked))
-        } catch (error) {
-          stream.reset(resetCodes.cancel)
-          reject(asError(error))
-        }
-      }
-    })
-  }
-
-  /** Drops a body that must not exist: it would block the next request of a client's connection. */
-  #withoutBody(stream: TunnelStream, head: Omit<TunnelResponse, 'body'>): TunnelResponse {
-    stream.reset(resetCodes.cancel)
-    return { ...head, body: new WholeBody(new Uint8Array(0)) }
-  }
-
-  #streamFault(stream: TunnelStream, signal: AbortSignal): Error {
-    if (signal.aborted) return abortReason(signal)
-    const cut = stream.state.name === 'cut' ? stream.state : undefined
-    const cause = cut?.fault
-    if (cause instanceof TunnelClosedError) return cause
-    const isRefused = cut?.resetCode === resetCodes.refused
-    if (this.#reason !== undefined || isRefused) {
-      const reason = this.#reason ?? (isRefused ? 'the agent refused the stream' : 'it ended')
-      return new TunnelClosedError(reason, { isSent: !isRefused })
-    }
-    if (cause) return new TunnelStreamError(`Cannot send request: ${cause.message}`, { cause })
-    const text = `Cannot read answer: the agent reset the stream (code ${cut?.resetCode ?? 'none'})`
-    return new TunnelStreamError(text)
-  }
-
   /** Streams whose answer has begun stay: a link that recovers slowly continues with them. */
   #failSilent(streams: readonly TunnelStream[]): void {
     const fault = new TunnelClosedError(this.#silence(), { isSent: true })
@@ -332,10 +278,4 @@ class HubSession implements TunnelSession {
     this.#streams.end()
     return this.#reason
   }
-}
-
-function followSignal(stream: TunnelStream, signal: AbortSignal): void {
-  const onAbort = (): void => stream.reset(resetCodes.cancel)
-  signal.addEventListener('abort', onAbort, { once: true })
-  stream.whenOver(() => signal.removeEventListener('abort', onAbort))
 }

@@ -5,6 +5,7 @@ import { SendQueue } from '../traffic/send-queue.ts'
 import type { StreamTraffic } from '../traffic/stream-traffic.ts'
 import { ReceiveBudget } from './session-window.ts'
 import {
+  agentStreams,
   firstCreditBytes,
   FrameError,
   frameTypes,
@@ -20,13 +21,13 @@ import {
   type TrafficRules,
 } from '../traffic/traffic-rules.ts'
 import type { TunnelLink } from '../frame/tunnel-link.ts'
-import { TunnelStream } from './tunnel-stream.ts'
+import { TunnelStream, type StreamContext } from './tunnel-stream.ts'
 import { tunnelBounds, type TunnelLimits } from '../limits-table.ts'
 
-const { controlBytesMax, reasonBytesMax, rulesBytesMax } = tunnelBounds.multiplexer
+const { agentStreamsMax, controlBytesMax, reasonBytesMax, rulesBytesMax } = tunnelBounds.multiplexer
 
 export interface MultiplexerEvents {
-  /** A request arrived; absent at the end that opens streams. */
+  /** A request arrived. If omitted, the other end must not send any. */
   onOpen?: (stream: TunnelStream, head: string[]) => void
   onGoAway(reason: string): void
   /** Called with the hub's rules for this end; omitted at the hub's end. */
@@ -35,8 +36,13 @@ export interface MultiplexerEvents {
   onFault(error: Error): void
 }
 
+/** The ends of a tunnel. Each has stream numbers of its own. */
+export type TunnelEnd = 'hub' | 'agent'
+
 export interface MultiplexerDeps {
   readonly clock: Clock
+  /** If omitted, the end that answers requests is the agent. */
+  readonly end?: TunnelEnd
   /** Receives the bytes of each message, in and out. */
   readonly onBytes?: (bytes: number) => void
 }
@@ -48,7 +54,9 @@ export class Multiplexer {
   readonly #queue: SendQueue
   readonly #budget: ReceiveBudget
   readonly #streams = new Map<number, TunnelStream>()
-  readonly #context: ConstructorParameters<typeof TunnelStream>[2]
+  readonly #asking: StreamContext
+  readonly #answering: StreamContext
+  readonly #end: TunnelEnd
   readonly #clock: Clock
   readonly #onBytes: ((bytes: number) => void) | undefined
   readonly #meter = new TrafficMeter()
@@ -57,6 +65,9 @@ export class Multiplexer {
   /** The arrival time of the piece that is being read. */
   #nowMs = 0
   #lastId = 0
+  #lastIdOfOther = 0
+  /** How many of the streams the other end has opened. */
+  #answered = 0
   #isEnded = false
   /** Called when the last stream is over. */
   #onEmpty: (() => void) | undefined
@@ -65,10 +76,11 @@ export class Multiplexer {
     link: TunnelLink,
     limits: TunnelLimits,
     events: MultiplexerEvents,
-    { clock, onBytes }: MultiplexerDeps,
+    { clock, onBytes, end = events.onOpen ? 'agent' : 'hub' }: MultiplexerDeps,
   ) {
     this.#limits = limits
     this.#events = events
+    this.#end = end
     this.#clock = clock
     this.#onBytes = onBytes
     this.#queue = new SendQueue(link, {
@@ -77,17 +89,19 @@ export class Multiplexer {
       ...(onBytes ? { onBytes } : {}),
     })
     this.#budget = new ReceiveBudget(limits)
-    this.#context = {
-      role: events.onOpen ? 'answering' : 'asking',
+    const shared = {
       queue: this.#queue,
       budget: this.#budget,
-      onOver: (stream) => this.#remove(stream),
+      onOver: (stream: TunnelStream) => this.#remove(stream),
     }
+    this.#asking = { ...shared, role: 'asking' }
+    this.#answering = { ...shared, role: 'answering' }
     link.receive((piece, isLast) => this.#onPiece(piece, isLast))
   }
 
+  /** The number of streams for requests of the hub. */
   get count(): number {
-    return this.#streams.size
+    return this.#end === 'agent' ? this.#answered : this.#streams.size - this.#answered
   }
   /** Bytes received and not read yet. */
   get bufferedBytes(): number {
@@ -135,10 +149,11 @@ export class Multiplexer {
     if (!this.#isEnded) this.#queue.onPong(payload, proof)
   }
 
-  /** Opens a stream; only at the hub's end. */
+  /** Opens a stream. An agent does so only where the hub knows the feature `requests`. */
   open(head: readonly string[], isEnd: boolean): TunnelStream {
     this.#lastId += 1
-    const stream = new TunnelStream(this.#lastId, firstCreditBytes, this.#context)
+    const ownId = this.#end === 'agent' ? this.#lastId + agentStreams : this.#lastId
+    const stream = new TunnelStream(ownId, firstCreditBytes, this.#asking)
     this.#streams.set(stream.id, stream)
     const { firstWindowBytes: number, id } = stream
     this.#queue.control({ type: frameTypes.open, isEnd, stream: id, number, text: headText(head) })
@@ -156,14 +171,17 @@ export class Multiplexer {
     })
   }
 
-  /** Calls back when no stream is open, at once if none is. All frames have then gone to the link. */
+  /**
+   * Calls back when no stream for a request of the hub is open, at once if none is. All frames have then gone to the
+   * link. An agent's own requests may last for ever, and are asked again elsewhere.
+   */
   whenEmpty(callback: () => void): void {
     this.#onEmpty = () => {
       this.#onEmpty = undefined
       this.#queue.flush()
       callback()
     }
-    if (this.#streams.size === 0) this.#onEmpty()
+    if (this.count === 0) this.#onEmpty()
   }
 
   /** Cuts all streams; nothing is sent or received any more. */
@@ -175,8 +193,12 @@ export class Multiplexer {
   }
 
   #remove(stream: TunnelStream): void {
-    this.#streams.delete(stream.id)
-    if (this.#streams.size === 0) this.#onEmpty?.()
+    if (this.#streams.delete(stream.id) && !this.#isOwn(stream.id)) this.#answered -= 1
+    if (this.count === 0) this.#onEmpty?.()
+  }
+
+  #isOwn(id: number): boolean {
+    return id >= agentStreams === (this.#end === 'agent')
   }
 
   #onPiece(piece: Buffer, isLast: boolean): void {
@@ -232,23 +254,33 @@ export class Multiplexer {
 
   /** Returns undefined for a stream that has ended here: frames still on their way to it do not matter. */
   #find({ stream, type }: Frame): TunnelStream | undefined {
-    if (stream > this.#lastId) throw new FrameError(`a frame of type ${type} for no stream`)
+    const lastId = this.#isOwn(stream) ? this.#lastId : this.#lastIdOfOther
+    const isKnown = numberOf(stream) <= lastId
+    if (!isKnown) throw new FrameError(`a frame of type ${type} for no stream`)
     return this.#streams.get(stream)
   }
 
   #onOpen({ stream: id, payload, isEnd }: Frame): void {
     const { onOpen } = this.#events
     if (!onOpen) throw new FrameError('a request from the end that answers')
-    if (id <= this.#lastId) throw new FrameError(`stream ${id} is opened twice`)
-    this.#lastId = id
-    if (this.#streams.size >= this.#limits.streamsMax) {
+    if (this.#isOwn(id)) throw new FrameError(`stream ${id} has a number of the other end`)
+    if (numberOf(id) <= this.#lastIdOfOther) throw new FrameError(`stream ${id} is opened twice`)
+    this.#lastIdOfOther = numberOf(id)
+    const most = this.#end === 'agent' ? this.#limits.streamsMax : agentStreamsMax
+    if (this.#answered >= most) {
       const { refused: number } = resetCodes
       this.#queue.control({ type: frameTypes.reset, isEnd: false, stream: id, number })
       return
     }
-    const stream = new TunnelStream(id, payload.readUInt32BE(0), this.#context)
+    const stream = new TunnelStream(id, payload.readUInt32BE(0), this.#answering)
     this.#streams.set(id, stream)
+    this.#answered += 1
     stream.onOpened(isEnd)
     onOpen(stream, headLines(payload.subarray(4)))
   }
+}
+
+/** Returns the number without the bit of its end. */
+function numberOf(id: number): number {
+  return id >= agentStreams ? id - agentStreams : id
 }

@@ -1,6 +1,12 @@
 import { Duplex, Readable } from 'node:stream'
 import { resetCodes } from '../frame/tunnel-frame.ts'
-import { TunnelStreamError, type TunnelBody } from '../frame/tunnel-message.ts'
+import {
+  isPushing,
+  TunnelStreamError,
+  type PieceSink,
+  type PushedPieces,
+  type TunnelBody,
+} from '../frame/tunnel-message.ts'
 import type { TunnelStream } from './tunnel-stream.ts'
 import { tunnelBounds } from '../limits-table.ts'
 
@@ -98,7 +104,29 @@ function createFeed(source: TunnelStream, explain: ExplainCut): Feed {
  * stream is the caller's business. When the stream is over first, the body is destroyed.
  */
 export function sendBody(body: TunnelBody, stream: TunnelStream): Promise<void> {
-  return body instanceof Readable ? sendReadable(body, stream) : sendPieces(body, stream)
+  if (body instanceof Readable) return sendReadable(body, stream)
+  return isPushing(body) ? sendPushed(body, stream) : sendPieces(body, stream)
+}
+
+/** Its source learns from the signal of the request that the stream is cut. */
+function sendPushed(body: PushedPieces, stream: TunnelStream): Promise<void> {
+  return new Promise((resolve) => {
+    const sink: PieceSink = {
+      onDrain: () => undefined,
+      write(parts) {
+        let takesMore = true
+        for (const part of parts) takesMore = stream.write(part)
+        return takesMore
+      },
+      end() {
+        stream.end()
+        resolve()
+      },
+    }
+    stream.onDrain = () => sink.onDrain()
+    stream.whenOver(resolve)
+    body.pushTo(sink)
+  })
 }
 
 function sendReadable(body: Readable, stream: TunnelStream): Promise<void> {

@@ -14,7 +14,12 @@ import { type TunnelLimits } from '../limits-table.ts'
 
 export interface SceneOptions {
   limits?: Partial<TunnelLimits>
-  server?: Partial<Pick<TunnelServerOptions, 'authenticate' | 'acceptsPerSecond' | 'onHandshake'>>
+  server?: Partial<
+    Pick<
+      TunnelServerOptions,
+      'authenticate' | 'acceptsPerSecond' | 'onHandshake' | 'offers' | 'handlerOf'
+    >
+  >
   /** Whether a relay is between agent and hub. */
   viaRelay?: boolean
 }

@@ -4,7 +4,7 @@ import type { HubPart } from '../contract/hub-part.ts'
 /** Takes the tunnels that agents open. */
 export function agentTunnels(): HubPart {
   return {
-    routes({ connections, metrics, audit, context: { clock, log, onBytes } }) {
+    routes({ server, connections, metrics, audit, context: { clock, log, onBytes } }) {
       return [
         tunnelRoute({
           registry: connections.own,
@@ -14,6 +14,7 @@ export function agentTunnels(): HubPart {
             metrics.onOpened(cluster, session)
           },
           onBroken: audit.onBroken,
+          answer: (request) => server.answer(request),
           onHandshake: (result) => metrics.onHandshake(result),
           replica: () => connections.replicas.self(),
           clock,

@@ -12,13 +12,15 @@ import { machineBounds } from '../limits-table.ts'
 import { moveNode } from '../move-node.ts'
 import { ParentLink } from './parent-link.ts'
 import { readState, unitPaths, writeState, type UnitState } from './unit-state.ts'
+import { stepMaster } from './step-master.ts'
 import { stepUnit } from './step-unit.ts'
-import { UnitSite, type UnitSiteOptions } from './unit-site.ts'
+import { abandonEtcd, membersOf, putAside } from './unit-etcd.ts'
+import { UnitSite, type StartedUnit, type UnitSiteOptions } from './unit-site.ts'
 
 const { calmMs, busyMs } = machineBounds.unit.lead
+const { troubleMax } = machineBounds.unit.site
 
 export interface LeadOptions extends UnitSiteOptions {
-  readonly nodeName: string
   /** Starts the node's agent again, with the identity that was prepared for it. */
   readonly restartNode: () => Promise<void>
 }
@@ -38,9 +40,11 @@ export async function leadUnit(options: LeadOptions, context: RoleContext): Prom
     try {
       await leading.step()
       say([])
+      leading.trouble = undefined
     } catch (error) {
       signal.throwIfAborted()
-      say([messageOf(error)])
+      leading.trouble = messageOf(error)
+      say([leading.trouble])
     }
     await clock.sleep(leading.isBusy ? busyMs : calmMs, signal)
   }
@@ -56,8 +60,10 @@ class LeadingNode {
   readonly #options: LeadOptions
   readonly #deps: LeadDeps
   #state: UnitState
-  #needsJoin = false
+  #needs: Pick<UnitOrder, 'needsJoin' | 'needsMasterJoin'> = {}
   isBusy = false
+  /** Why the last step could not be done; the parent shows it. */
+  trouble: string | undefined
 
   constructor(options: LeadOptions, deps: LeadDeps, state: UnitState) {
     this.#options = options
@@ -70,28 +76,49 @@ class LeadingNode {
     await this.#keepSite()
     if (!(await exists(join(pkiDirectory(this.#options), 'server')))) return
     const order = await this.#ask()
-    if (order) await this.#takeOrder(order)
-    if (order?.isServer) await this.#stepUnit(order)
+    if (order) {
+      this.isBusy = order.unit !== undefined && !this.#isCalm(order)
+      await this.#takeOrder(order)
+      await this.#stepMaster(order)
+      if (order.isServer) await this.#stepUnit(order)
+    }
     await this.#keepSite()
     await this.#stepNode(order)
     const wanted = order?.wants
     if (wanted !== undefined && wanted === this.#state.record.content) await this.#bring(wanted)
-    this.#needsJoin = order?.needsJoin === true && this.#state.record.phase === 'open'
-    this.isBusy = order?.unit !== undefined && !this.#isCalm(order)
+    if (order) this.isBusy = order.unit !== undefined && !this.#isCalm(order)
+    const { needsJoin, needsMasterJoin } = order ?? {}
+    this.#needs = { needsJoin, needsMasterJoin }
+    // A unit that cannot get its servers has its nodes all the same.
+    if (order?.isServer) await this.#stepServers(order)
   }
 
-  #isCalm({ parent: { phase }, needsJoin }: UnitOrder): boolean {
+  #isCalm({ parent: { phase }, needsJoin, needsMasterJoin, master }: UnitOrder): boolean {
     const { record, node } = this.#state
     if (phase === 'own') return record.phase !== 'open' && node.follows === 'parent'
-    return phase === 'released' && node.follows === 'unit' && needsJoin !== true
+    const isWhole = needsJoin !== true && needsMasterJoin !== true
+    const isStaffed = master !== 'runs' || this.#deps.site.serves !== undefined
+    return phase === 'released' && node.follows === 'unit' && isWhole && isStaffed
   }
 
   async #ask(): Promise<UnitOrder | undefined> {
     const { record, node } = this.#state
     const { parent, site, context } = this.#deps
+    // A control plane that has stopped names no way to join.
+    const isOpen = record.phase === 'open'
+    const { needsJoin = false, needsMasterJoin = false } = isOpen ? this.#needs : {}
     try {
-      const join = this.#needsJoin ? await site.join(context.signal) : undefined
-      return await parent.ask({ record, node, join, serves: site.serves })
+      const { signal } = context
+      const trouble = (this.trouble ?? site.trouble)?.slice(0, troubleMax)
+      return await parent.ask({
+        record,
+        node,
+        members: await membersOf(unitPaths(this.#options.dataDir).site),
+        serves: site.serves,
+        trouble,
+        ...(needsJoin ? { join: await site.join(signal) } : {}),
+        ...(needsMasterJoin ? { masterJoin: await site.masterJoin(signal) } : {}),
+      })
     } catch (error) {
       context.signal.throwIfAborted()
       context.log.debug('Parent gives no order', { error: asError(error) })
@@ -101,10 +128,15 @@ class LeadingNode {
 
   /** The records belong to one unit; another one begins with its own. */
   async #takeOrder({ unit, settings }: UnitOrder): Promise<void> {
-    const { unit: before, record, node } = this.#state
+    const { unit: before, record, node, joined } = this.#state
     if (unit === undefined || unit === before) return
     if (record.phase === 'open' || node.follows === 'unit') {
       throw new Error(`Cannot obey an order for unit ${unit}: this node leads unit ${before}`)
+    }
+    if (joined !== undefined) {
+      // Its servers were without this one before its parent gave the node away.
+      await this.#deps.site.stop()
+      await putAside(unitPaths(this.#options.dataDir).site)
     }
     const { unit: first, node: firstNode } = firstRecords
     await this.#note({ unit, settings, record: first, node: firstNode })
@@ -116,9 +148,41 @@ class LeadingNode {
       dataDir: this.#options.dataDir,
       context,
       fetch: (digest, path) => parent.fetch(this.#state.node.follows, digest, path),
-      stopSite: () => site.stop(),
+      closeSite: () => this.#closeSite(),
+      abandonSite: async () => {
+        await site.stop()
+        await abandonEtcd(unitPaths(this.#options.dataDir).site)
+      },
     })
     if (next) await this.#note(next)
+  }
+
+  /** Acts for a unit of several servers, of which this is one. */
+  async #stepMaster(order: UnitOrder): Promise<void> {
+    const { dataDir } = this.#options
+    const { site, context } = this.#deps
+    const next = await stepMaster(this.#state, order, { dataDir, site, context })
+    if (next) await this.#note(next)
+  }
+
+  /** Gives the unit as many servers as its parent asks for: further ones join, and the last one needs no etcd. */
+  async #stepServers({ parent, masters = [] }: UnitOrder): Promise<void> {
+    const started = this.#started()
+    if (started === undefined || this.#state.record.phase !== 'open') return
+    if (parent.phase !== 'released') return
+    const { site } = this.#deps
+    if (masters.length > 1) return site.grow(started)
+    const { site: path } = unitPaths(this.#options.dataDir)
+    if ((await membersOf(path)).length > 0) await site.close(started)
+  }
+
+  async #closeSite(): Promise<void> {
+    const started = this.#started()
+    const { site: path } = unitPaths(this.#options.dataDir)
+    const { site } = this.#deps
+    const isOne = (await membersOf(path)).length === 0
+    if (started === undefined || isOne) return site.stop()
+    await site.close(started)
   }
 
   async #stepNode(order: UnitOrder | undefined): Promise<void> {
@@ -181,10 +245,18 @@ class LeadingNode {
   }
 
   async #keepSite(): Promise<void> {
-    const { unit, record, settings } = this.#state
+    const { record, joined } = this.#state
+    const started = this.#started()
+    if (started === undefined) return
     const { site } = this.#deps
-    if (record.phase !== 'open') return site.stop()
-    if (unit !== undefined && settings !== undefined) await site.start({ unit, settings })
+    if (record.phase !== 'open' && joined === undefined) return site.stop()
+    await site.start(started)
+  }
+
+  #started(): StartedUnit | undefined {
+    const { unit, settings, joined } = this.#state
+    if (unit === undefined || settings === undefined) return undefined
+    return { unit, settings, way: joined?.way }
   }
 
   async #bring(digest: string): Promise<void> {

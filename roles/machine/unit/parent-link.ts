@@ -1,9 +1,22 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
-import { isJsonObject } from '@skerry/api'
-import { ExpectedError, exitCodes, linkedSignal, withTimeout } from '@skerry/base'
+import { isJsonObject, isStatusError, StatusError } from '@skerry/api'
+import {
+  ExpectedError,
+  exitCodes,
+  linkedSignal,
+  withTimeout,
+  type Clock,
+  type LinkedSignal,
+} from '@skerry/base'
 import type { NodeIdentity } from '@skerry/bootstrap'
-import { readBody, statusErrorOf, type Transport } from '@skerry/client'
+import {
+  createHttpsTransport,
+  readBody,
+  statusErrorOf,
+  type HttpsTransport,
+  type Transport,
+} from '@skerry/client'
 import type { NodeRecord } from '@skerry/edge-apps'
 import type { RoleContext } from '../../runtime/role-context.ts'
 import { openNodeIdentity } from '../../runtime/node-identity.ts'
@@ -16,12 +29,6 @@ const { answerMs, contentMs, reopenMs, bodyBytesMax, contentBytesMax } = machine
 type Side = NodeRecord['follows']
 
 type Context = Pick<RoleContext, 'clock' | 'random' | 'log' | 'metrics' | 'signal'>
-
-interface OpenLink extends AsyncDisposable {
-  readonly follows: Side
-  readonly openedMs: number
-  readonly transport: Transport
-}
 
 /** The way to the parent, as the node that this machine is there, whichever side it obeys. */
 export class ParentLink implements AsyncDisposable {
@@ -99,15 +106,32 @@ export class ParentLink implements AsyncDisposable {
     this.#link = undefined
   }
 
+  /** Asks the parent's masters in turn, the one that answered last first: only the one whose controllers act answers. */
   async #send<T>(
     follows: Side,
     ms: number,
     work: (transport: Transport, scope: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { clock, signal } = this.#context
-    const { transport } = await this.#open(follows)
+    const link = await this.#open(follows)
     const message = `its parent does not answer in ${ms} ms`
-    return withTimeout({ ms, message, clock }, signal, (scope) => work(transport, scope))
+    let last: unknown = new Error('Cannot ask the parent: it has no address')
+    for (const url of link.urls()) {
+      try {
+        const answer = await withTimeout({ ms, message, clock }, signal, (scope) =>
+          work(link.at(url), scope),
+        )
+        link.answered = url
+        return answer
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isAnswer(error)) throw error
+        last = error
+      }
+    }
+    // The next look reads which masters there are.
+    await this[Symbol.asyncDispose]()
+    throw last
   }
 
   /** A node that obeys its parent renews that identity itself, so that it is read again now and then. */
@@ -124,29 +148,74 @@ export class ParentLink implements AsyncDisposable {
       { dataDir, nodeName: this.#nodeName, ...none },
       this.#context,
     )
-    this.#link = { ...this.#renewing(identity, follows), follows, openedMs: nowMs }
+    this.#link = new OpenLink({ identity, follows, openedMs: nowMs }, this.#context)
     return this.#link
   }
+}
 
-  /** Renews the identity that nobody else does. */
-  #renewing(identity: NodeIdentity, follows: Side): Pick<OpenLink, 'transport'> & AsyncDisposable {
-    const transport = identity.open()
-    const scope = linkedSignal(this.#context.signal)
-    const renewing =
+/** Returns whether a master has answered and another one would say the same. */
+function isAnswer(error: unknown): boolean {
+  if (error instanceof StatusError) return !isStatusError(error, 'ServiceUnavailable')
+  return error instanceof ExpectedError || error instanceof RangeError
+}
+
+class OpenLink implements AsyncDisposable {
+  readonly follows: Side
+  readonly openedMs: number
+  /** The master that answered last. */
+  answered: string | undefined
+  readonly #identity: NodeIdentity
+  readonly #clock: Clock
+  readonly #transports = new Map<string, HttpsTransport>()
+  readonly #scope: LinkedSignal
+  readonly #renewing: Promise<void>
+
+  constructor(
+    { identity, follows, openedMs }: { identity: NodeIdentity; follows: Side; openedMs: number },
+    { clock, signal }: Context,
+  ) {
+    this.follows = follows
+    this.openedMs = openedMs
+    this.#identity = identity
+    this.#clock = clock
+    const scope = linkedSignal(signal)
+    this.#scope = scope
+    // At the unit's side nobody else renews it.
+    this.#renewing =
       follows === 'unit'
         ? identity.client.run(scope.signal).catch((error: unknown) => {
             if (!scope.signal.aborted) throw error
           })
         : Promise.resolve()
-    return {
-      transport,
-      async [Symbol.asyncDispose]() {
-        scope.abort(new Error('The link has ended'))
-        scope[Symbol.dispose]()
-        await renewing
-        transport[Symbol.dispose]()
+  }
+
+  urls(): string[] {
+    const { answered } = this
+    const all = this.#identity.servers.ranked()
+    return answered === undefined ? [...all] : [answered, ...all.filter((url) => url !== answered)]
+  }
+
+  at(server: string): HttpsTransport {
+    const { info, client } = this.#identity
+    const known = this.#transports.get(server)
+    if (known) return known
+    const transport = createHttpsTransport(
+      {
+        server,
+        certificateAuthority: info.authorityPem,
+        credentials: (scope) => client.credentials(scope),
       },
-    }
+      { clock: this.#clock },
+    )
+    this.#transports.set(server, transport)
+    return transport
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#scope.abort(new Error('The link has ended'))
+    this.#scope[Symbol.dispose]()
+    await this.#renewing
+    for (const transport of this.#transports.values()) transport[Symbol.dispose]()
   }
 }
 

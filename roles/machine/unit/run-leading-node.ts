@@ -8,7 +8,7 @@ import type { UnitSiteOptions } from './unit-site.ts'
 /** Runs a node that keeps a control plane for its unit whenever its parent hands that over. */
 export async function runLeadingNode(
   options: NodeOptions,
-  unit: Pick<UnitSiteOptions, 'port' | 'hub'>,
+  unit: Pick<UnitSiteOptions, 'port' | 'etcdProgram' | 'hub'>,
   context: RoleContext,
 ): Promise<void> {
   const turns = new NodeTurns()

@@ -11,8 +11,10 @@ export interface UnitHands {
   readonly context: Pick<RoleContext, 'clock' | 'random' | 'log' | 'metrics' | 'signal'>
   /** Fetches a content of the parent into a file. Rejects unless the bytes have this digest. */
   readonly fetch: (digest: string, path: string) => Promise<void>
-  /** Resolves when the unit's control plane has ended. */
-  readonly stopSite: () => Promise<void>
+  /** Resolves when the unit's control plane has ended on all its servers, with its state in a file here. */
+  readonly closeSite: () => Promise<void>
+  /** Stops it on this machine, and leaves the others of an etcd to themselves. */
+  readonly abandonSite: () => Promise<void>
 }
 
 /**
@@ -22,7 +24,7 @@ export interface UnitHands {
 export async function stepUnit(
   state: UnitState,
   { parent, settings }: Pick<UnitOrder, 'parent' | 'settings'>,
-  { dataDir, context, fetch, stopSite }: UnitHands,
+  { dataDir, context, fetch, closeSite, abandonSite }: UnitHands,
 ): Promise<UnitState | undefined> {
   const step = planHandover.unit({ unit: state.record, parent })
   switch (step.act) {
@@ -40,9 +42,13 @@ export async function stepUnit(
       return { ...state, settings, record: step.record }
     }
     case 'seal': {
-      await stopSite()
-      const content = await sealSite(dataDir, context, context.signal)
       const { generation } = step
+      // Nobody takes a content from a unit that was given up as lost.
+      const isLost = parent.phase === 'own'
+      if (isLost) await abandonSite()
+      else await closeSite()
+      if (isLost) return { ...state, record: { generation, phase: 'sealed' } }
+      const content = await sealSite(dataDir, context, context.signal)
       return { ...state, record: { generation, phase: 'sealed', content } }
     }
     default:

@@ -4,16 +4,25 @@ import { isJsonObject } from '@skerry/api'
 import { ExpectedError, exitCodes, makeDirectoryDurably } from '@skerry/base'
 import { firstRecords, type NodeRecord, type UnitRecord } from '@skerry/edge-apps'
 import { codeOf, writeFileDurably } from '../../runtime/data-directory.ts'
-import type { UnitSettings } from '../../site/units/unit-order.ts'
+import type { UnitJoin, UnitSettings } from '../../site/units/unit-order.ts'
 
 /** The records of a unit's own control plane and of its node, which one machine keeps for both. */
 export interface UnitState {
+  /** Set while this machine runs the unit's control plane in addition to the one that speaks for the unit. */
+  readonly joined?: JoinedMaster | undefined
   /** The last unit that this node went with. If omitted, it never did. */
   readonly unit?: string | undefined
   readonly record: UnitRecord
   readonly node: NodeRecord
   /** Those of the parent, known once it has given an order. */
   readonly settings?: UnitSettings | undefined
+}
+
+/** A further server of a unit. It acts in one generation. */
+export interface JoinedMaster {
+  readonly generation: number
+  /** The server that it joins at its first start. If omitted, it is a member already. */
+  readonly way?: Pick<UnitJoin, 'server' | 'caHash'> | undefined
 }
 
 const firstState: UnitState = Object.freeze({
@@ -31,7 +40,11 @@ export function unitPaths(dataDir: string) {
     /** The node's identity at the parent while it obeys its unit, as in a data directory. */
     parent: join(directory, 'parent'),
     token: join(directory, 'token'),
+    /** The token of a further server, until it serves. */
+    masterToken: join(directory, 'master-token'),
     log: join(directory, 'site.log'),
+    /** An etcd that was installed for the unit. */
+    etcdProgram: join(directory, 'etcd-program'),
     content: (digest: string) => join(directory, `${digest}.db`),
   }
 }

@@ -57,6 +57,23 @@ test('a filled store has the objects under their revisions, and Secrets under a 
   })
 })
 
+test('a content of a parent on etcd, where several objects may share a revision, is filled as a whole', async () => {
+  await inDirectory(async (dataDir) => {
+    const file = join(dataDir, 'content.db')
+    const shared = [stored('core/services', 'shop/web', 40), stored('core/pods', 'shop/till', 40)]
+    await writeContent(file, { objects: [...objects, ...shared], lent: [] }, signal)
+    await fillSite(dataDir, file, context, signal)
+    const path = join(unitPaths(dataDir).site, 'store.db')
+    await using store = await openSqliteStore(path, {}, context)
+    const { entries } = await store.list({ prefix: '/registry/' })
+    assert.deepEqual(
+      entries.map(({ key }) => key),
+      [...objects, ...shared].map(({ key }) => key).toSorted(),
+    )
+    assert.equal(new Set(entries.map(({ modRevision }) => modRevision)).size, 4)
+  })
+})
+
 test('a sealed content has the objects in plain text, and a second fill keeps the older store', async () => {
   await inDirectory(async (dataDir) => {
     const file = join(dataDir, 'content.db')

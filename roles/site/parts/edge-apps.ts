@@ -23,7 +23,10 @@ export function edgeApps({ systems = [] }: EdgeAppsOptions, units: Units | undef
         run: async (deps, signal) => {
           if (systems.length === 0) return takeAway(deps, signal)
           const { runEdgeApps } = await import('@skerry/edge-apps')
-          await runEdgeApps(systems, { ...deps, unitActs: units?.acts(context) }, signal)
+          const unitActs = units?.acts(context)
+          // Nodes ask the master whose controllers act.
+          using _lead = await unitActs?.lead()
+          await runEdgeApps(systems, { ...deps, unitActs }, signal)
         },
       }
       return [controller]

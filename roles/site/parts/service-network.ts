@@ -6,6 +6,7 @@ import { endpointHost } from '../../admin/control-plane-endpoint.ts'
 import { ensureSiteObjects } from '../objects/site-objects.ts'
 import { publishSiteInfo } from '../objects/publish-site-info.ts'
 import type { SitePart } from '../contract/site-part.ts'
+import { readBlock } from '../units/node-block.ts'
 
 export interface NetworkOptions {
   clusterCidr: string
@@ -17,6 +18,12 @@ export interface NetworkOptions {
   controlPlaneEndpoint?: string | undefined
 }
 
+interface ServedNetwork extends NetworkOptions {
+  readonly name: string
+  /** Resolves with the ranges that are set aside for units that are away. If omitted, there are none. */
+  readonly unitBlocks?: (() => Promise<readonly string[]>) | undefined
+}
+
 /** Gives pods and services their ranges, and makes the site's own services and rights. */
 export function serviceNetwork({
   clusterCidr,
@@ -25,7 +32,8 @@ export function serviceNetwork({
   name,
   nodeCidrMaskSize = 24,
   controlPlaneEndpoint,
-}: NetworkOptions & { readonly name: string }): SitePart {
+  unitBlocks = async () => [],
+}: ServedNetwork): SitePart {
   const apiServiceIp = addressOf(serviceCidr, 1)
   requireRoom(clusterCidr, nodeCidrMaskSize)
   const frontHosts = controlPlaneEndpoint === undefined ? [] : [endpointHost(controlPlaneEndpoint)]
@@ -33,7 +41,10 @@ export function serviceNetwork({
     sans: [...serviceNames(clusterDomain), apiServiceIp, ...frontHosts],
     // Nodes read pods of other nodes in this form alone.
     kinds: (builtin) => [servedPodPeers(builtin)],
-    controllers: () => [nodeIpamController({ clusterCidr, nodeMaskSize: nodeCidrMaskSize })],
+    controllers: ({ store }) => {
+      const room = async () => ({ within: await readBlock(store), without: await unitBlocks() })
+      return [nodeIpamController({ clusterCidr, nodeMaskSize: nodeCidrMaskSize, room })]
+    },
     async tasks({ server, objects, context: { log } }) {
       const port = Number(new URL(server.address).port || 443)
       const addresses = { serviceCidr, apiServiceIp, dnsServiceIp: addressOf(serviceCidr, 10) }

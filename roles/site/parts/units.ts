@@ -16,7 +16,7 @@ export interface UnitsOptions {
 export interface Units {
   readonly part: SitePart
   readonly fence: UnitFence
-  readonly acts: (context: HandoverContext) => UnitActs
+  readonly acts: (context: HandoverContext) => UnitActs & Pick<HandoverActs, 'lead'>
 }
 
 type HandoverContext = ConstructorParameters<typeof HandoverActs>[2]
@@ -26,7 +26,7 @@ export function units({ dataDir, isShared, settings }: UnitsOptions, fence: Unit
   let made: HandoverActs | undefined
   const directory = join(dataDir, 'units')
   const acts = (context: HandoverContext): HandoverActs =>
-    (made ??= new HandoverActs(fence, { directory, isShared }, context))
+    (made ??= new HandoverActs(fence, { directory, isShared, network: settings }, context))
   const part: SitePart = {
     routes: ({ context }) => [unitRoute(acts(context), settings)],
     access: () => ({ authorizers: [unitAuthorizer] }),

@@ -272,7 +272,7 @@ test('other nodes hear of their unit from its server alone, and how to join once
   const { content = '' } = world.acts.recordOf('hall')
   const join = { server: 'https://10.0.0.2:6443', token: 'a', caHash: 'b' }
   const filled = { generation: 1, phase: 'filled', content } as const
-  world.acts.hear('n1', { record: filled, node: atHome, join })
+  world.acts.hear('n1', { record: filled, node: atHome, members: [], join })
   assert.equal((await world.acts.orderFor('n1')).isServer, true)
   const early = await world.acts.orderFor('n2')
   assert.deepEqual([early.heard, early.join], [filled, undefined])
@@ -281,11 +281,49 @@ test('other nodes hear of their unit from its server alone, and how to join once
   const open = { ...filled, phase: 'open' } as const
   world.acts.hear('n2', { record: open, node: atHome })
   assert.deepEqual(world.acts.heardOf('hall'), filled)
-  world.acts.hear('n1', { record: open, node: away, join })
+  world.acts.hear('n1', { record: open, node: away, members: [], join })
   assert.deepEqual(await world.acts.orderFor('n2'), { unit: 'hall', parent, heard: open, join })
   assert.equal((await world.acts.orderFor('n1')).needsJoin, true)
   world.acts.hear('n2', { record: open, node: away })
   assert.equal((await world.acts.orderFor('n1')).needsJoin, false)
+})
+
+test('of three servers, the one that has sealed speaks for the unit, and the others go on until then', async () => {
+  await using world = await startWorld()
+  const nodes = ['n1', 'n2', 'n3']
+  const noted = { record: { generation: 1, phase: 'fenced' }, nodes, masters: nodes } as const
+  await world.acts.note('hall', noted, signal)
+  await world.acts.pack('hall', signal)
+  const { content = '' } = world.acts.recordOf('hall')
+  const open = { generation: 1, phase: 'open', content } as const
+  const empty = { generation: 0, phase: 'empty' } as const
+  const released = { generation: 1, phase: 'released', content } as const
+  await world.acts.note('hall', { record: released, nodes: [] }, signal)
+  const masterJoin = { server: 'https://10.0.0.2:6443', token: 'a', caHash: 'b' }
+  world.acts.hear('n1', { record: open, node: away, members: ['n1'], masterJoin })
+  const asked = await world.acts.orderFor('n2')
+  assert.deepEqual([asked.master, asked.masterJoin], ['runs', masterJoin])
+  assert.equal((await world.acts.orderFor('n1')).needsMasterJoin, true)
+  await world.acts.note('hall', { record: { generation: 2, phase: 'recalled' }, nodes: [] }, signal)
+  for (const node of nodes) {
+    world.acts.hear(node, { record: node === 'n1' ? open : empty, node: away, members: nodes })
+  }
+  assert.equal((await world.acts.orderFor('n3')).master, 'ends')
+  const sealed = { generation: 2, phase: 'sealed', content: 'c'.repeat(64) } as const
+  world.acts.hear('n2', { record: sealed, node: away, members: [] })
+  assert.deepEqual(world.acts.heardOf('hall'), sealed)
+  assert.equal((await world.acts.orderFor('n2')).wants, sealed.content)
+  const others = [await world.acts.orderFor('n1'), await world.acts.orderFor('n3')]
+  assert.deepEqual(
+    others.map(({ master, wants }) => [master, wants]),
+    [
+      [undefined, undefined],
+      [undefined, undefined],
+    ],
+  )
+  const again = { generation: 3, phase: 'released', content: sealed.content } as const
+  await world.acts.note('hall', { record: again, nodes: [] }, signal)
+  assert.equal((await world.acts.orderFor('n2')).isServer, true, 'only it has the content')
 })
 
 const atHome = { generation: 0, follows: 'parent' } as const

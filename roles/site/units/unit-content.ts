@@ -8,6 +8,7 @@ import { openSnapshot, writeSnapshot, type EtcdRecord } from '@skerry/etcd-snaps
 import type { Entry, Store } from '@skerry/store'
 import { siteBounds } from '../limits-table.ts'
 import { lentKey } from './lent-guard.ts'
+import { blockKey } from './node-block.ts'
 import { isLeftUnread, resourceOfKey, type StoredObject } from './unit-share.ts'
 
 /** The prefix of all keys in a content, which is a snapshot of etcd. */
@@ -80,21 +81,29 @@ export interface Content {
   readonly objects: readonly ReadObject[]
   /** The keys of those that their owner only lends. */
   readonly lent?: readonly string[]
+  /** The range from which its new nodes get theirs. */
+  readonly block?: string | undefined
 }
 
 /** Writes a content file, and resolves with its digest. */
 export async function writeContent(
   path: string,
-  { objects, lent }: Content,
+  { objects, lent, block }: Content,
   signal: AbortSignal,
 ): Promise<string> {
   await rm(path, { force: true })
-  const records = objects
-    .toSorted((a, b) => a.modRevision - b.modRevision)
-    .map(({ key, object, ...revisions }) => recordOf(key, object, revisions))
-  if (lent !== undefined) {
+  const records: EtcdRecord[] = []
+  for (const each of objects.toSorted((a, b) => a.modRevision - b.modRevision)) {
+    const { key, object, ...revisions } = each
+    const last = records.at(-1)
+    // In etcd several keys may have been written at once.
+    const place = last?.revision === revisions.modRevision ? last.sub + 1 : 0
+    records.push({ ...recordOf(key, object, revisions), sub: place })
+  }
+  for (const [key, value] of Object.entries({ [lentKey]: lent, [blockKey]: block })) {
+    if (value === undefined) continue
     const revision = (records.at(-1)?.revision ?? 1) + 1
-    records.push(recordOf(lentKey, lent, { modRevision: revision, createRevision: revision }))
+    records.push(recordOf(key, value, { modRevision: revision, createRevision: revision }))
   }
   const newest = records.at(-1)?.revision ?? 1
   const source = {

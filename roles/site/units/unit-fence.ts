@@ -1,7 +1,13 @@
 import { isJsonObject, StatusError } from '@skerry/api'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import type { ParentRecord } from '@skerry/edge-apps'
-import type { CompanionWrite, Store, Write } from '@skerry/store'
+import {
+  StoreUnavailableError,
+  type CompanionWrite,
+  type Store,
+  type Write,
+  type WriteResult,
+} from '@skerry/store'
 import { siteBounds } from '../limits-table.ts'
 
 /** The parent's record of a unit, and what it must not write meanwhile. */
@@ -9,48 +15,84 @@ export interface UnitHold {
   readonly parent: ParentRecord
   /** The nodes that it has, or had. */
   readonly nodes: readonly string[]
-  /** The one of them that runs its control plane. */
+  /** The one of them that runs its control plane, or speaks for it if several do. */
   readonly server: string
+  /** All nodes that shall run it. If omitted, the server alone. */
+  readonly masters?: readonly string[]
   /** The keys of the objects that are the unit's. */
   readonly keys: readonly string[]
   /** Their uids: nobody makes objects that one of them would own. */
   readonly uids: readonly string[]
   /** Their namespaces. */
   readonly namespaces: readonly string[]
+  /** The range from which nodes that join the unit while it is away get that of their pods. If omitted, none is set aside. */
+  readonly block?: string | undefined
 }
 
 /** Outside of the registry, so that no request reaches it. */
 const recordPrefix = '/units/'
 
-const { unitsMax } = siteBounds.units.fence
+/** Changes with each record. Every write of each of several masters requires it as that master has read it. */
+const epochKey = '/units-epoch'
+
+const { unitsMax, renewalsMax } = siteBounds.units.fence
 
 /** Objects that name a node or an owner when they are made or bound. */
 const bound = /^\/registry\/(?:core\/(?:pods|persistentvolumeclaims)|apps\/|batch\/)/
 
+export interface FenceOptions {
+  /** True if other masters write to the same store. */
+  readonly isShared?: boolean
+}
+
 /**
- * Refuses writes of objects whose unit acts by itself, or is about to. It stands between the registry and the store of the
- * only server that writes, so that a write is either checked against a fence or over before it counts.
+ * A fence around objects whose unit acts by itself, or is about to: their writes are refused. It stands between the registry and the
+ * store. If one server alone writes, a write is either checked against the fence or over before that counts. Each of several masters
+ * writes only as long as the records are those that it knows: the store refuses the write otherwise, and the master looks again.
  */
 export class UnitFence {
+  readonly #isShared: boolean
   readonly #holds = new Map<string, { readonly hold: UnitHold; readonly revision: number }>()
   readonly #keys = new Map<string, string>()
   readonly #uids = new Map<string, string>()
   readonly #nodes = new Map<string, string>()
   readonly #writes = new Set<Promise<unknown>>()
   #store: Store | undefined
+  #epoch = 0
+
+  constructor({ isShared = false }: FenceOptions = {}) {
+    this.#isShared = isShared
+  }
 
   /** Reads the records, and returns the store for everybody else. Throws ExpectedError for a damaged record. */
   async guard(inner: Store): Promise<Store> {
     const guarded = this.wrap(inner)
-    const { entries, more } = await inner.list({ prefix: recordPrefix, limit: unitsMax })
+    if (this.#isShared) {
+      const first = { key: epochKey, value: Buffer.from('1'), expectRevision: 0 }
+      await inner.write(first)
+    }
+    await this.renew()
+    return guarded
+  }
+
+  /** Reads the records, which another master may have changed. */
+  async renew(): Promise<void> {
+    const { store } = this
+    const { revision, entries, more } = await store.list({ prefix: recordPrefix, limit: unitsMax })
     if (more) throw damaged(`there are more than ${unitsMax} records of units`)
-    for (const { key, value, modRevision: revision } of entries) {
+    const { entry } = this.#isShared ? await store.get(epochKey, revision) : {}
+    const epoch = entry?.modRevision ?? 0
+    // An older look that comes late.
+    if (epoch < this.#epoch) return
+    const found = entries.map(({ key, value, modRevision }) => {
       const hold = readHold(value)
       if (hold === undefined) throw damaged(`the record ${key} of a unit is damaged`)
-      this.#holds.set(key.slice(recordPrefix.length), { hold, revision })
-    }
+      return [key.slice(recordPrefix.length), { hold, revision: modRevision }] as const
+    })
+    this.#epoch = epoch
+    this.#holds.clear()
+    for (const [unit, held] of found) this.#holds.set(unit, held)
     this.#index()
-    return guarded
   }
 
   /** Returns the store for everybody else, without a look at its records. */
@@ -81,6 +123,14 @@ export class UnitFence {
     return this.#holds.get(unit)?.hold
   }
 
+  /** Resolves with the ranges that are set aside for units that are away. */
+  async blocks(): Promise<string[]> {
+    if (this.#isShared) await this.renew()
+    return [...this.#holds.values()].flatMap(({ hold: { parent, block } }) =>
+      parent.phase === 'own' || block === undefined ? [] : [block],
+    )
+  }
+
   /** Returns the unit that has a node, or had it last. */
   unitOfNode(node: string): string | undefined {
     const now = this.#nodes.get(node)
@@ -91,8 +141,12 @@ export class UnitFence {
     return last?.[0]
   }
 
-  /** Refuses writes from now on, and resolves when those that were on their way have ended. Nothing is durable yet. */
+  /**
+   * Refuses writes from now on, and resolves when those that were on their way have ended. It is durable already if others write,
+   * too.
+   */
   async raise(unit: string, hold: UnitHold): Promise<void> {
+    if (this.#isShared) return this.put(unit, hold)
     this.#holds.set(unit, { hold, revision: this.#holds.get(unit)?.revision ?? 0 })
     this.#index()
     await Promise.allSettled(this.#writes)
@@ -100,6 +154,7 @@ export class UnitFence {
 
   /** Goes back to what is durable: a hold that was raised may never have been put, or its writing failed. */
   async reload(unit: string): Promise<void> {
+    if (this.#isShared) return this.renew()
     const { entry } = await this.store.get(recordPrefix + unit)
     const hold = entry && readHold(entry.value)
     if (entry && hold) this.#holds.set(unit, { hold, revision: entry.modRevision })
@@ -111,10 +166,13 @@ export class UnitFence {
   async put(unit: string, hold: UnitHold): Promise<void> {
     const expectRevision = this.#holds.get(unit)?.revision ?? 0
     const value = Buffer.from(JSON.stringify(hold))
+    const epoch = { key: epochKey, value: Buffer.from('1'), expectRevision: this.#epoch }
+    const companions = this.#isShared ? [epoch] : []
     try {
-      const result = await this.store.write({ key: recordPrefix + unit, value, expectRevision })
-      if (!result.isApplied)
-        throw new Error(`Cannot write the record of unit ${unit}: it has changed`)
+      const write = { key: recordPrefix + unit, value, expectRevision, companions }
+      const result = await this.store.write(write)
+      if (!result.isApplied) throw changed(unit)
+      if (this.#isShared) return await this.renew()
       this.#holds.set(unit, { hold, revision: result.revision })
       this.#index()
     } catch (error) {
@@ -122,6 +180,16 @@ export class UnitFence {
       await this.reload(unit)
       throw error
     }
+  }
+
+  /** Writes for the side that acts on a unit. Rejects if another master has changed the record of the unit. */
+  async writeFor(unit: string, write: Write): Promise<WriteResult> {
+    const key = recordPrefix + unit
+    const requires = [{ key, revision: this.#holds.get(unit)?.revision ?? 0 }]
+    const result = await this.store.write({ ...write, requires })
+    if (result.isApplied || result.refusedBy !== key) return result
+    await this.reload(unit)
+    throw changed(unit)
   }
 
   #index(): void {
@@ -135,10 +203,9 @@ export class UnitFence {
   }
 
   #write(write: Write): ReturnType<Store['write']> {
-    if (this.#nodes.size > 0) {
-      this.#check(write)
-      for (const each of write.companions ?? []) this.#check(each)
-    }
+    if (this.#isShared) return this.#writeShared(write)
+    const refusal = this.#refusalOf(write)
+    if (refusal) throw refusal
     const result = this.store.write(write)
     const ended: Promise<unknown> = result
       .catch(() => undefined)
@@ -147,13 +214,35 @@ export class UnitFence {
     return result
   }
 
-  #check(write: Write | CompanionWrite): void {
-    const unit = this.#keys.get(write.key) ?? this.#unitOfNew(write)
-    if (unit === undefined) return
-    throw new StatusError(
-      'Forbidden',
-      `Cannot write ${write.key.slice('/registry/'.length)}: unit ${unit} has it as a cluster of its own; change it there, or set the unit's autonomyLevel to L3 first`,
-    )
+  async #writeShared(write: Write): Promise<WriteResult> {
+    for (let renewals = 0; ; renewals += 1) {
+      const refusal = this.#refusalOf(write)
+      // Another master may have taken the unit back.
+      if (refusal !== undefined && renewals > 0) throw refusal
+      if (refusal === undefined) {
+        const requires = [...(write.requires ?? []), { key: epochKey, revision: this.#epoch }]
+        const result = await this.store.write({ ...write, requires })
+        if (result.isApplied || result.refusedBy !== epochKey) return result
+      }
+      if (renewals >= renewalsMax) {
+        const options = { isSent: false }
+        throw new StoreUnavailableError('Cannot write: units change sides', options)
+      }
+      await this.renew()
+    }
+  }
+
+  #refusalOf(write: Write): StatusError | undefined {
+    if (this.#nodes.size === 0) return undefined
+    for (const each of [write, ...(write.companions ?? [])]) {
+      const unit = this.#keys.get(each.key) ?? this.#unitOfNew(each)
+      if (unit === undefined) continue
+      return new StatusError(
+        'Forbidden',
+        `Cannot write ${each.key.slice('/registry/'.length)}: unit ${unit} has it as a cluster of its own; change it there, or set the unit's autonomyLevel to L3 first`,
+      )
+    }
+    return undefined
   }
 
   /** Nobody binds pods to the unit's nodes, or makes objects that its own would own. */
@@ -189,6 +278,10 @@ function readHold(value: Uint8Array): UnitHold | undefined {
     // The caller names the record.
     return undefined
   }
+}
+
+function changed(unit: string): Error {
+  return new Error(`Cannot write for unit ${unit}: its record has changed`)
 }
 
 function damaged(why: string): ExpectedError {

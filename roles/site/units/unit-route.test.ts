@@ -69,17 +69,18 @@ test('a node hears the record of its unit, and one of no unit that nothing was h
     const record = { generation: 1, phase: 'fenced' } as const
     await acts.note('hall', { record, nodes: ['n1'] }, signal)
     const own = await ask('system:node:n1', 'POST', statement, empty)
-    const expected = { unit: 'hall', parent: record, isServer: true, needsJoin: false, settings }
+    const server = { isServer: true, needsJoin: false, masters: ['n1'], needsMasterJoin: false }
+    const expected = { unit: 'hall', parent: record, ...server, settings }
     assert.deepEqual(JSON.parse(own.body.toString()), expected)
     const other = await ask('system:node:n2', 'POST', statement, empty)
     const nothing = { parent: { generation: 0, phase: 'own' }, settings }
     assert.deepEqual(JSON.parse(other.body.toString()), nothing)
     assert.deepEqual(acts.heardOf('hall'), JSON.parse(empty).record)
-    assert.equal(acts.servesOf('hall'), undefined)
+    assert.deepEqual(acts.mastersOf('hall'), [{ node: 'n1' }])
     const serves = { version: 'v1.36.3+skerry-1.0.0', server: 'https://10.0.0.2:6443' }
     const said = JSON.stringify({ record: { generation: 1, phase: 'open' }, node, serves })
     await ask('system:node:n1', 'POST', statement, said)
-    assert.deepEqual(acts.servesOf('hall'), serves)
+    assert.deepEqual(acts.mastersOf('hall'), [{ node: 'n1', serves }])
   })
 })
 

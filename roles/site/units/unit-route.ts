@@ -22,6 +22,7 @@ export function unitRoute(acts: HandoverActs, settings: UnitSettings): Route {
       const [, what = '', digest = ''] =
         /^\/units\/v1\/(statement|contents)(?:\/([0-9a-f]{64}))?$/.exec(target) ?? []
       const node = nodeOf(admitted)
+      if (!acts.isLeading) throw elsewhere(node)
       if (method === 'POST' && what === 'statement')
         return order(node, admitted, { acts, settings })
       if (digest === '') throw new StatusError('NotFound', `Cannot serve ${target}: no such path`)
@@ -45,6 +46,13 @@ function nodeOf({ user }: AuthorizedRequest): string {
   const [, node] = /^system:node:(.+)$/.exec(user.name) ?? []
   if (node !== undefined && user.groups.includes('system:nodes')) return node
   throw new StatusError('Forbidden', `Cannot answer ${user.name}: only nodes ask about their units`)
+}
+
+function elsewhere(node: string): StatusError {
+  return new StatusError(
+    'ServiceUnavailable',
+    `Cannot answer node ${node} about its unit: the controllers of another master act; ask that one`,
+  )
 }
 
 async function order(
@@ -92,8 +100,8 @@ async function receive(
   acts: HandoverActs,
 ): Promise<ApiAnswer> {
   const unit = acts.unitOf(node)
-  const isServer = unit !== undefined && acts.serverOf(node) === node
-  if (!isServer || (await acts.missingContent(unit)) !== digest) {
+  const isSpeaker = unit !== undefined && acts.speakerOf(node) === node
+  if (!isSpeaker || (await acts.missingContent(unit)) !== digest) {
     throw new StatusError('Forbidden', `Cannot take content ${digest}: nobody waits for it`)
   }
   const path = acts.contentPath(digest)

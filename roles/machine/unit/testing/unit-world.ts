@@ -166,7 +166,8 @@ export class UnitWorld implements AsyncDisposable {
       dataDir: this.#directory,
       context: unitContext,
       fetch: async (digest, path) => writeFile(path, await this.#ask('GET', `contents/${digest}`)),
-      stopSite: async () => undefined,
+      closeSite: async () => undefined,
+      abandonSite: async () => undefined,
     })
     this.#mayCut()
     if (next) await writeState(this.#directory, next)
