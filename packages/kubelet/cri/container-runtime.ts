@@ -187,6 +187,9 @@ export interface Mount {
   readonly: boolean
   propagation: 'PROPAGATION_PRIVATE' | 'PROPAGATION_HOST_TO_CONTAINER' | 'PROPAGATION_BIDIRECTIONAL'
   selinuxRelabel?: boolean
+  /** The image whose files are mounted; hostPath is empty then. */
+  image?: { image: string }
+  imageSubPath?: string
 }
 
 export interface LinuxContainerResources {

@@ -131,6 +131,8 @@ export const criMessages: MessageTable = {
     readonly: 'bool 3',
     selinuxRelabel: 'bool 4',
     propagation: 'MountPropagation 5',
+    image: 'ImageSpec 9',
+    imageSubPath: 'string 10',
   },
   Device: { containerPath: 'string 1', hostPath: 'string 2', permissions: 'string 3' },
   LinuxContainerResources: {

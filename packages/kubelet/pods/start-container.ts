@@ -24,6 +24,7 @@ import {
 } from './container-config.ts'
 import { containerEvent } from '../pod/container-event.ts'
 import { hostsFile } from './hosts-file.ts'
+import { mountImage } from './image-volumes.ts'
 import { runHook } from './lifecycle-hook.ts'
 import { latestContainer, type ObservedPod } from '../pod/observed-pod.ts'
 import { podDirectory, podLogDirectory } from '../pod/pod-paths.ts'
@@ -195,6 +196,13 @@ async function buildMounts(
     const subPath = volumeMount.subPathExpr
       ? expand(volumeMount.subPathExpr, (name) => request.env.get(name))
       : (volumeMount.subPath ?? '')
+    const { image } =
+      specOf(request.pod).volumes?.find(({ name }) => name === volumeMount.name) ?? {}
+    if (image) {
+      const asked = { pod: request.pod, container, volume: image, volumeMount, subPath }
+      mounts.push(await mountImage(context, asked, signal))
+      continue
+    }
     const hostPath = subPath
       ? await mountSubPath(
           {

@@ -154,7 +154,12 @@ export async function runKubelet(
 }
 
 function runningKubelet(
-  { resolved, store, pods, agent }: Pick<Parts, 'resolved' | 'store'> & { pods: PodSet; agent: NodeAgent },
+  {
+    resolved,
+    store,
+    pods,
+    agent,
+  }: Pick<Parts, 'resolved' | 'store'> & { pods: PodSet; agent: NodeAgent },
   { runtime }: KubeletDeps,
 ): RunningKubelet {
   const report = (): void => agent.refresh()
