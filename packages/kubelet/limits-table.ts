@@ -116,6 +116,10 @@ export const kubeletBounds = Object.freeze({
   }),
   devices: Object.freeze({
     registrationBytesMax: 64 * 1024,
+    /** gRPC's byte that says whether a message is compressed, and its length. */
+    prefixBytes: 5,
+    /** The programs that may be connected to the socket of registrations at once. */
+    sessionsMax: 100,
     messageBytesMax: 4 * 1024 * 1024,
     /** The extended resources of which a node has devices, and the devices of one. */
     resourcesMax: 100,
