@@ -30,7 +30,7 @@ const basePrograms: Readonly<Record<string, readonly string[]>> = {
   bash: ['bash'],
   bsdutils: ['script'],
   coreutils:
-    `cat cp date dirname env false head id ln ls mkdir mkfifo printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
+    `cat cp date dirname du env false head id ln ls mkdir mkfifo nice printf readlink rm rmdir sha256sum sleep sort stat stty sync test timeout
     touch tr true uname yes`.split(/\s+/),
   dash: ['sh'],
   diffutils: ['cmp'],

@@ -36,6 +36,7 @@ const levelOf: Readonly<Record<string, number>> = {
   tunnel: 2,
   'etcd-server': 3,
   kinds: 3,
+  manifests: 3,
   'controller-runtime': 3,
   'service-proxy': 3,
   apiserver: 4,
@@ -394,7 +395,7 @@ const optionsMax = 12
 /** Another project's type dictates these. */
 const longOptions = [
   // The CRI's ContainerConfig.
-  'packages/kubelet/cri/container-runtime.ts: ContainerConfig has 15',
+  'packages/kubelet/cri/container-runtime.ts: ContainerConfig has 16',
 ]
 
 test('options are grouped by subject: no interface of them has more than 12 members', () => {

@@ -139,13 +139,14 @@ function addApply(machine: Command): void {
     .action(async ({ manifests, dataDir }: { manifests: string; dataDir: string }) => {
       const { openOwnSite } = await import('../../roles/machine/own-site.ts')
       const { systemClock } = await import('@skerry/base')
-      const { applyManifests } = await import('../../roles/machine/apply-manifests.ts')
+      const { applyManifests } = await import('@skerry/manifests')
       const { readManifests } = await import('../../roles/machine/read-manifests.ts')
       const { stopSignal } = await import('../../roles/runtime/role-context.ts')
       const objects = await readManifests(manifests, machineBounds.applyManifests.objectsMax)
       const { cluster } = await openOwnSite(dataDir)
       const deps = { cluster, clock: systemClock, print: console.log }
-      await applyManifests(objects, deps, stopSignal())
+      const inventory = { name: 'skerry-add-ons', manager: 'skerry-add-ons' }
+      await applyManifests(objects, inventory, deps, stopSignal())
     })
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { LogLevel } from '@skerry/base'
 import { placeOf, type PlaceFlags } from '../../roles/agent/place-options.ts'
@@ -91,6 +92,10 @@ export function addSiteCommands(program: Command): void {
     .option('--san <name>', 'another name or address that clients use (repeatable)', collect, [])
     .option('--disable-controller-manager', 'run no controllers: others act on this API server')
     .option('--disable-scheduler', 'run no scheduler')
+    .option(
+      '--manifests-dir <path>',
+      'keep the objects of the manifests in this directory in the cluster (default: manifests/ in the data directory)',
+    )
     .option('--scheduler-config <file>', 'KubeSchedulerConfiguration: profiles, plugins, backoff')
     .option(
       '--disable-metrics-api',
@@ -151,6 +156,7 @@ function siteOptionsOf(flags: SiteFlags): SiteOptions {
       },
       edgeApps: edgeAppsOf(flags),
       scheduler: { isDisabled: flags.disableScheduler, configFile: flags.schedulerConfig },
+      manifestsDirectory: flags.manifestsDir ?? join(dataDir, 'manifests'),
     },
     aggregation: {
       frontProxy: frontProxyOf(flags),
@@ -228,6 +234,7 @@ interface SiteFlags
   dataDir: string
   name: string
   newStore: boolean | undefined
+  manifestsDir: string | undefined
   neighboursBy: string | undefined
   logLevel: LogLevel
 }

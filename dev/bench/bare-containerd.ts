@@ -58,6 +58,7 @@ function containerConfig(): Parameters<ContainerRuntime['createContainer']>[0]['
     envs: [],
     mounts: [],
     devices: [],
+    cdiDevices: [],
     labels: {},
     annotations: {},
     logPath: 'main.log',

@@ -11,13 +11,13 @@ import type { BenchOptions, Figure } from './measure/figure.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** All of them share one hub, in this order. */
+/** All of them share one hub, in this order: after the changes of `fleet` the hub goes on telling for minutes which clusters are silent. */
 const measures: Readonly<Record<string, (scene: BenchScene, rounds: number) => Promise<Figure[]>>> =
   {
     'first-page': measureFirstPage,
     pods: measurePods,
-    fleet: measureFleetPages,
     idle: measureIdlePage,
+    fleet: measureFleetPages,
     tabs: measureTabs,
   }
 

@@ -50,6 +50,7 @@ test('top and autoscaling', { skip: await whyNot(), timeout: 300_000 }, async (t
   await writeFile(file, manifest)
   await cluster.kubectl('apply', '-f', file)
   await t.test('top shows the node, the pod and its containers', () => showsUsage(cluster))
+  await t.test('the traffic of the pod is counted', () => countsTraffic(cluster))
   await t.test('the autoscaler adds a pod', () => scalesUp(cluster))
 })
 
@@ -63,6 +64,17 @@ async function showsUsage(cluster: ClusterOnHosts): Promise<void> {
   assert.match(
     await cluster.kubectl('top', 'node', '--no-headers'),
     /^\S+ +\d+m +\d+% +\d+Mi +\d+%/,
+  )
+}
+
+/** Reads through the API the page that a Prometheus in the cluster scrapes. */
+async function countsTraffic(cluster: ClusterOnHosts): Promise<void> {
+  const node = await cluster.kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')
+  const path = `/api/v1/nodes/${node}/proxy/metrics/cadvisor`
+  const metrics = await cluster.kubectl('get', '--raw', path)
+  assert.match(
+    metrics,
+    /^container_network_receive_bytes_total\{interface="eth0",namespace="default",pod="busy-\S+"\} [1-9]/m,
   )
 }
 

@@ -28,6 +28,11 @@ export const baseBounds = Object.freeze({
   diskFull: Object.freeze({
     depthMax: 8,
   }),
+  boundedLog: Object.freeze({
+    bytesMax: 10 * 1024 * 1024,
+    copiesMax: 4,
+    checkMs: 60_000,
+  }),
   giveWay: Object.freeze({
     /** All loops of a process together may block the event loop for this long. */
     turnMsMax: 10,

@@ -114,6 +114,18 @@ export const kubeletBounds = Object.freeze({
     /** The longest message of the runtime: lists of containers are long. */
     runtimeMessageBytesMax: 16 * 1024 * 1024,
   }),
+  devices: Object.freeze({
+    registrationBytesMax: 64 * 1024,
+    /** gRPC's byte that says whether a message is compressed, and its length. */
+    prefixBytes: 5,
+    /** The programs that may be connected to the socket of registrations at once. */
+    sessionsMax: 100,
+    messageBytesMax: 4 * 1024 * 1024,
+    /** The extended resources of which a node has devices, and the devices of one. */
+    resourcesMax: 100,
+    devicesMax: 10_000,
+    idCharactersMax: 1_024,
+  }),
   csi: Object.freeze({
     /** The longest message of a plugin; gRPC's own default. */
     messageBytesMax: 4 * 1024 * 1024,
@@ -157,6 +169,13 @@ export const evictionDefaults = Object.freeze({
   pidsFreeShareMin: 0.02,
   /** A pressure is reported this long after it was last seen, so that it does not flap. */
   transitionMs: 300_000,
+})
+
+/** How pods are measured that bound what they take of the disk; times are in milliseconds. */
+export const storageWatchDefaults = Object.freeze({
+  checkMs: 60_000,
+  /** The time for one directory. */
+  measureMs: 60_000,
 })
 
 export const imageGarbageDefaults = Object.freeze({
@@ -222,6 +241,17 @@ export const observerDefaults = Object.freeze({
   resubscribeMs: 1_000,
   /** A sandbox that cannot be inspected for this long counts as one without a network. */
   inspectPatienceMs: 5_000,
+})
+
+export const deviceDefaults = Object.freeze({
+  version: 'v1beta1',
+  probeTimeoutMs: 15_000,
+  /** The timeout of work on a device, e.g. a reset. */
+  callTimeoutMs: 60_000,
+  /** Devices of a plugin that is gone count as unhealthy for so long: upstream's. */
+  goneKeptMs: 300_000,
+  /** The interval at which the devices of ended pods are freed; they are also freed when others are given. */
+  pruneMs: 10_000,
 })
 
 export const csiDefaults = Object.freeze({

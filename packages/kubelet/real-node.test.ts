@@ -170,9 +170,25 @@ function testInNamespaces(): void {
     assert.deepEqual({ exitCode, message }, { exitCode: 3, message: 'goodbye' })
   })
 
+  test('an image is a volume from containerd 2.1 on, and before that the pod has the reason', async () => {
+    const volumes = [{ name: 'tools', image: { reference: 'busybox:test' } }]
+    const volumeMounts = [{ name: 'tools', mountPath: '/tools' }]
+    const main = { ...busybox('/tools/bin/busybox true && ! touch /tools/x'), volumeMounts }
+    await node.createPod('imaged', { restartPolicy: 'Never', volumes, containers: [main] })
+    const { runtimeVersion } = await node.runtime.version(signal)
+    const isOld = /^v?(1|2\.0)\./.test(runtimeVersion)
+    const state = await until(async () => {
+      const [status] = (await node.pod('imaged')).status?.containerStatuses ?? []
+      const { terminated, waiting } = status?.state ?? {}
+      return terminated ? `exit ${terminated.exitCode}` : waiting?.message
+    })
+    if (isOld) assert.match(state, /is an image, which containerd \S+ cannot mount/)
+    else assert.equal(state, 'exit 0', 'the image is there, and nobody writes into it')
+  })
+
   test('deleted pods leave no process, mount, cgroup or file behind', async () => {
     const pods = node.api.resource(resources.pods)
-    const names = ['web', 'after', 'count', 'there', 'back', 'hungry', 'words']
+    const names = ['web', 'after', 'count', 'there', 'back', 'hungry', 'words', 'imaged']
     for (const name of names) await pods.delete({ namespace: 'default', name }, signal)
     for (const name of names) {
       await until(() =>

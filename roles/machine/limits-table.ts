@@ -2,9 +2,6 @@
 export const machineBounds = Object.freeze({
   applyManifests: Object.freeze({
     objectsMax: 1_000,
-    /** How long a kind may take to be served whose definition was just made, and how often it is asked for. */
-    discoverMs: 30_000,
-    discoverLookMs: 500,
   }),
   ownShell: Object.freeze({
     /** A command that names no time of its own. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ExpectedError, exitCodes } from '@skerry/base'
-import { objectText, readManifests } from './read-manifests.ts'
+import { readManifests } from './read-manifests.ts'
 
 async function read(content: string, objectsMax = 100): ReturnType<typeof readManifests> {
   const directory = await mkdtemp(join(tmpdir(), 'skerry-manifests-'))
@@ -29,8 +29,8 @@ test('documents are read in order, but namespaces and definitions of kinds come 
     ),
   )
   assert.deepEqual(
-    found.map(({ object }) => objectText(object)),
-    ['Namespace shop', 'CustomResourceDefinition b', 'ConfigMap shop/a', 'Secret c', 'Secret d'],
+    found.map(({ object }) => `${object.kind} ${object.metadata.name}`),
+    ['Namespace shop', 'CustomResourceDefinition b', 'ConfigMap a', 'Secret c', 'Secret d'],
   )
 })
 

@@ -99,6 +99,16 @@ export const siteBounds = Object.freeze({
       quotaBytes: 8 * 1024 ** 3,
     }),
   }),
+  /** The manifests in the site's directory; times are in milliseconds. */
+  manifests: Object.freeze({
+    lookMs: 2_000,
+    filesMax: 500,
+    depthMax: 8,
+    bytesMax: 8 * 1024 * 1024,
+    /** The objects of one file. */
+    objectsMax: 1_000,
+    retry: Object.freeze({ initialMs: 2_000, maxMs: 300_000 }),
+  }),
   leadership: Object.freeze({
     /** How often a master that does not lead looks for the lease, on top of a random part, in milliseconds. */
     acquirePeriodMs: 1_000,

@@ -29,6 +29,7 @@ import type { CommonSettings } from './masters/master-directory.ts'
 import { leadership } from './parts/leadership.ts'
 import { joiningMasters } from './parts/joining-masters.ts'
 import type { EtcdRoleOptions, ServedEtcd } from '../etcd/serve-etcd.ts'
+import { manifests } from './parts/manifests.ts'
 import { masters } from './parts/masters.ts'
 import { metricsApi, type MetricsApiOptions } from './parts/metrics-api.ts'
 import { offlineWrites } from './parts/offline-writes.ts'
@@ -88,6 +89,8 @@ interface ControlOptions {
   controllers?: ControllersOptions
   edgeApps?: EdgeAppsOptions
   scheduler?: SchedulerOptions
+  /** A directory of this machine with manifests whose objects are kept in the site. If omitted, none is followed. */
+  manifestsDirectory?: string
 }
 
 /** The APIs that other servers serve through the site. */
@@ -102,7 +105,8 @@ function siteParts(
   { etcd, units }: { readonly etcd: EmbeddedEtcd | undefined; readonly units: Units | undefined },
 ): readonly SitePart[] {
   const { dataDir, name, agent } = options
-  const { controllers: controlling = {}, scheduler: scheduling = {} } = options.control ?? {}
+  const { manifestsDirectory, ...control } = options.control ?? {}
+  const { controllers: controlling = {}, scheduler: scheduling = {} } = control
   const archiveDirectory = join(dataDir, 'programs')
   // Next to the site's data, as a machine keeps them.
   const ownPackages = { directory: join(dirname(dataDir), 'packages') }
@@ -125,6 +129,7 @@ function siteParts(
     edgeApps(options.control?.edgeApps ?? {}, units),
     ...(units ? [units.part] : []),
     offlineWrites(),
+    ...(manifestsDirectory ? [manifests({ directory: manifestsDirectory })] : []),
     hubAgent(agent && { ...agent, dataDir, name }, isShared),
     program({ ...options.machines, archiveDirectory, ownPackages, role: 'site' }),
   ]

@@ -4,6 +4,7 @@ import {
   ExpectedError,
   createBackoff,
   exitCodes,
+  keepLogBounded,
   type Clock,
   type Logger,
   type Random,
@@ -16,7 +17,7 @@ export interface ChildRoleOptions {
   role: string
   /** The arguments after the role's name. Never secrets: those go through files. */
   args: readonly string[]
-  /** The child's log lines are appended here. */
+  /** The child's log lines are appended here. The file is kept small. */
   logFile: string
   /** Flags for the JavaScript engine, e.g. heap bounds. */
   engineFlags: readonly string[]
@@ -72,7 +73,8 @@ export function superviseRole(
   // Callers that wait for `ready` get its error; without this handler it would end the process if there are
   // none. It is logged in either case.
   ready.promise.catch(() => undefined)
-  const ended = run()
+  const kept = keepLogBounded(options.logFile, deps, signal).catch(() => undefined)
+  const ended = run().finally(() => kept)
   return {
     ready: ready.promise,
     ended,

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { open, readFile } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import {
   ExpectedError,
   createLogger,
   exitCodes,
+  keepLogBounded,
   makeDirectoryDurably,
   messageOf,
   runAll,
@@ -186,7 +187,14 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
     // A detached supervisor prints into a log, which holds no secret.
     if (process.send === undefined) await printConsole(hubAdmin, signal)
     process.send?.({ type: 'ready' })
-    await Promise.all(roles.map((role) => role.ended))
+    const log = createLogger({ level: options.logLevel, destination: process.stderr })
+    await Promise.all([
+      ...roles.map((role) => role.ended),
+      // Only a detached supervisor has one.
+      keepLogBounded(installation.logFile('up'), { clock: systemClock, log }, signal).catch(
+        () => undefined,
+      ),
+    ])
   } finally {
     if (!signal.aborted) await Promise.all(roles.map((role) => role.stop()))
     else await Promise.all(roles.map((role) => role.ended))
@@ -424,7 +432,8 @@ async function detach(options: UpOptions, installation: Installation): Promise<v
   if (holder !== undefined) throw alreadyRunning(holder)
   await makeDirectoryDurably(join(options.dataDir, 'log'))
   const logFile = installation.logFile('up')
-  await using log = await open(logFile, 'w', 0o600)
+  await rm(logFile, { force: true })
+  await using log = await open(logFile, 'a', 0o600)
   const [file = '', ...args] = programCommand([])
   const child = spawn(
     file,

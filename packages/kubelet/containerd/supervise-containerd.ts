@@ -7,6 +7,8 @@ import {
   abortReason,
   asError,
   exitCodes,
+  keepLogBounded,
+  runAll,
   type Clock,
   type Logger,
 } from '@skerry/base'
@@ -84,7 +86,11 @@ export async function superviseContainerd(
   return {
     socket: paths.socket,
     isAdopted,
-    keepRunning: (scope, onStarted) => child.keepRunning(scope, onStarted),
+    keepRunning: (scope, onStarted) =>
+      runAll(scope, [
+        (running) => child.keepRunning(running, onStarted),
+        (running) => keepLogBounded(paths.logFile, deps, running),
+      ]),
     stop: () => child.stop(),
   }
 }

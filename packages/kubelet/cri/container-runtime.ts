@@ -34,6 +34,8 @@ export interface ContainerRuntime extends AsyncDisposable {
   reopenContainerLog(id: string, signal: AbortSignal): Promise<void>
   containerStats(id: string, signal: AbortSignal): Promise<ContainerStats>
   listContainerStats(signal: AbortSignal): Promise<ContainerStats[]>
+  /** Resolves with the traffic of each sandbox that has a network of its own. */
+  listSandboxTraffic(signal: AbortSignal): Promise<SandboxTraffic[]>
 
   /** Rejects with code DeadlineExceeded when the command outlives `timeoutSeconds` (0: no limit). */
   execSync(request: ExecSyncRequest, signal: AbortSignal): Promise<ExecSyncResponse>
@@ -185,6 +187,9 @@ export interface Mount {
   readonly: boolean
   propagation: 'PROPAGATION_PRIVATE' | 'PROPAGATION_HOST_TO_CONTAINER' | 'PROPAGATION_BIDIRECTIONAL'
   selinuxRelabel?: boolean
+  /** The image whose files are mounted; hostPath is empty then. */
+  image?: { image: string }
+  imageSubPath?: string
 }
 
 export interface LinuxContainerResources {
@@ -227,6 +232,8 @@ export interface ContainerConfig {
   envs: { key: string; value: string }[]
   mounts: Mount[]
   devices: { containerPath: string; hostPath: string; permissions: string }[]
+  /** Names of devices that files on the node describe (CDI). containerd 1.6 does not know them. */
+  cdiDevices: { name: string }[]
   labels: Record<string, string>
   annotations: Record<string, string>
   /** The path relative to the sandbox's logDirectory. */
@@ -319,6 +326,23 @@ export interface FilesystemUsage {
 }
 
 /** The statistics of a container; undefined ones were not measured. Times are in nanoseconds. */
+export interface SandboxTraffic {
+  labels: Record<string, string>
+  /** Nanoseconds since the Unix epoch. */
+  timestamp: number
+  defaultInterface?: InterfaceTraffic
+  /** The other interfaces. */
+  interfaces: InterfaceTraffic[]
+}
+
+export interface InterfaceTraffic {
+  name: string
+  rxBytes?: number
+  rxErrors?: number
+  txBytes?: number
+  txErrors?: number
+}
+
 export interface ContainerStats {
   id: string
   metadata: ContainerMetadata

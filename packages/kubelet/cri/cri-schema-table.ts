@@ -131,6 +131,8 @@ export const criMessages: MessageTable = {
     readonly: 'bool 3',
     selinuxRelabel: 'bool 4',
     propagation: 'MountPropagation 5',
+    image: 'ImageSpec 9',
+    imageSubPath: 'string 10',
   },
   Device: { containerPath: 'string 1', hostPath: 'string 2', permissions: 'string 3' },
   LinuxContainerResources: {
@@ -181,7 +183,9 @@ export const criMessages: MessageTable = {
     stdinOnce: 'bool 13',
     tty: 'bool 14',
     linux: 'LinuxContainerConfig 15',
+    cdiDevices: 'repeated CdiDevice 17',
   },
+  CdiDevice: { name: 'string 1' },
   CreateContainerRequest: {
     podSandboxId: 'string 1',
     config: 'ContainerConfig 2',
@@ -275,6 +279,22 @@ export const criMessages: MessageTable = {
   },
   ContainerStatsResponse: { stats: 'ContainerStats 1' },
   ListContainerStatsResponse: { stats: 'repeated ContainerStats 1' },
+  PodSandboxAttributes: { id: 'string 1', labels: 'map<string,string> 3' },
+  NetworkInterfaceUsage: {
+    name: 'string 1',
+    rxBytes: 'UInt64Value 2',
+    rxErrors: 'UInt64Value 3',
+    txBytes: 'UInt64Value 4',
+    txErrors: 'UInt64Value 5',
+  },
+  NetworkUsage: {
+    timestamp: 'int64 1',
+    defaultInterface: 'NetworkInterfaceUsage 2',
+    interfaces: 'repeated NetworkInterfaceUsage 3',
+  },
+  LinuxPodSandboxStats: { network: 'NetworkUsage 3' },
+  PodSandboxStats: { attributes: 'PodSandboxAttributes 1', linux: 'LinuxPodSandboxStats 2' },
+  ListPodSandboxStatsResponse: { stats: 'repeated PodSandboxStats 1' },
 
   ImageRequest: { image: 'ImageSpec 1' },
   Image: {
@@ -327,6 +347,7 @@ export const runtimeServiceMethods: ServiceTable = {
   PortForward: ['PortForwardRequest', 'StreamingUrl'],
   ContainerStats: ['ContainerIdentity', 'ContainerStatsResponse'],
   ListContainerStats: ['Empty', 'ListContainerStatsResponse'],
+  ListPodSandboxStats: ['Empty', 'ListPodSandboxStatsResponse'],
 }
 
 export const imageServiceMethods: ServiceTable = {

@@ -8,10 +8,12 @@ import {
   type ExecSyncResponse,
   type FilesystemUsage,
   type Image,
+  type InterfaceTraffic,
   type PodSandbox,
   type PodSandboxStatus,
   type RuntimeCondition,
   type RuntimeVersion,
+  type SandboxTraffic,
   type TaskExit,
 } from './container-runtime.ts'
 import {
@@ -213,6 +215,7 @@ type ContainerCalls = Pick<
   | 'reopenContainerLog'
   | 'containerStats'
   | 'listContainerStats'
+  | 'listSandboxTraffic'
   | 'execSync'
 >
 
@@ -263,6 +266,13 @@ function containerCalls(call: Caller, requestTimeoutMs: number): ContainerCalls 
     async listContainerStats(signal) {
       const answer = await call<{ stats: WireStats[] }>({ method: 'ListContainerStats' }, signal)
       return answer.stats.map(toStats)
+    },
+    async listSandboxTraffic(signal) {
+      const answer = await call<{ stats: WireSandboxStats[] }>(
+        { method: 'ListPodSandboxStats' },
+        signal,
+      )
+      return answer.stats.flatMap(toTraffic)
     },
     execSync({ containerId, cmd, timeoutSeconds }, signal) {
       const request = { containerId, cmd, timeout: timeoutSeconds }
@@ -394,6 +404,32 @@ function toStats(wire: WireStats): ContainerStats {
   if (wire.memory) stats.memory = { timestamp: wire.memory.timestamp, ...counted(wire.memory) }
   if (wire.writableLayer) stats.writableLayer = toFilesystem(wire.writableLayer)
   return stats
+}
+
+interface WireSandboxStats {
+  attributes?: { labels: Record<string, string> } | null
+  linux?: { network?: WireNetwork | null } | null
+}
+
+interface WireNetwork {
+  timestamp: number
+  defaultInterface?: { name: string } | null
+  interfaces: { name: string }[]
+}
+
+function toTraffic({ attributes, linux }: WireSandboxStats): SandboxTraffic[] {
+  const network = linux?.network
+  if (!attributes || !network) return []
+  const { timestamp, defaultInterface, interfaces } = network
+  const traffic = (one: { name: string }): InterfaceTraffic => ({ name: one.name, ...counted(one) })
+  return [
+    {
+      labels: attributes.labels,
+      timestamp,
+      ...(defaultInterface ? { defaultInterface: traffic(defaultInterface) } : {}),
+      interfaces: interfaces.map(traffic),
+    },
+  ]
 }
 
 /** Unwraps { value } figures; unmeasured ones stay undefined. */

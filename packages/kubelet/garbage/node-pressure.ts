@@ -6,6 +6,7 @@ import { memoryOf } from '../node/node-facts.ts'
 import type { NodePressure } from '../node/node-status.ts'
 import type { PodSet } from '../pods/pod-set.ts'
 import { gracePeriodSeconds } from '../pod/pod-spec.ts'
+import { imagesOfVolumes } from '../pods/image-volumes.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
 import {
   chooseVictim,
@@ -103,9 +104,16 @@ export class NodePressureWatch {
 
   /** The sandbox image counts as used: without it no pod can start. */
   async #namesInUse(signal: AbortSignal): Promise<Set<string>> {
-    const containers = await this.#deps.runtime.listContainers(signal)
+    const { runtime, pods } = this.#deps
+    const containers = await runtime.listContainers(signal)
+    const mounted: string[] = []
+    for (const reference of imagesOfVolumes(pods.list())) {
+      const image = await runtime.imageStatus(reference, signal)
+      if (image) mounted.push(image.id)
+    }
     return new Set([
       this.#config.images.sandbox,
+      ...mounted,
       ...containers.flatMap(({ image, imageRef }) => [image.image, imageRef]),
     ])
   }

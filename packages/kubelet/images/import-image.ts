@@ -25,13 +25,21 @@ export async function importImage(
 ): Promise<string[]> {
   const args = ['--address', options.socket, '--namespace', 'k8s.io', 'images', 'import']
   if (options.baseName !== undefined) args.push('--base-name', options.baseName)
-  const output = await run(options.ctrBinary ?? 'ctr', [...args, tarFile], signal)
+  const ctr = options.ctrBinary ?? 'ctr'
+  if (await isSince2(ctr, signal)) args.push('--local')
+  const output = await run(ctr, [...args, tarFile], signal)
   const references = [...output.matchAll(/^unpacking (\S+)/gm)].flatMap(([, name]) => name ?? [])
   if (references.length === 0) {
     throw new Error(`Cannot import ${tarFile}: it names no image for this machine's architecture`)
   }
   await syncFilesystem(options.rootDirectory, signal)
   return references
+}
+
+/** From containerd 2 on, ctr leaves the import to the daemon unless it is told, and prints other lines. */
+async function isSince2(ctr: string, signal: AbortSignal): Promise<boolean> {
+  const major = /(\d+)\.\d+\.\d+/.exec(await run(ctr, ['--version'], signal))?.[1]
+  return Number(major ?? 0) >= 2
 }
 
 /** The same for an archive that is made here, such as the pause image. */

@@ -12,10 +12,21 @@ import {
 import { isStatusError, type Lease, type Node, type NodeStatus } from '@skerry/api'
 import { resources, type ClusterClient } from '@skerry/client'
 import type { ContainerRuntime, RuntimeCondition } from '../cri/container-runtime.ts'
+import type { DeviceCount } from '../devices/device-node.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { nodeResources, systemInfo, type Machine } from './node-facts.ts'
 import { missingLabels, nodeLabels, nodeStatus, type NodePressure } from './node-status.ts'
 import { kubeletBounds, nodeAgentDefaults } from '../limits-table.ts'
+
+/** The parts of the node object that other parts of the agent know. */
+export interface NodeReports {
+  /** Returns annotations that the node object is to have, in addition to others; null takes one away. */
+  annotations: () => Readonly<Record<string, string | null>>
+  /** Returns the names of the attached volumes that the node uses. */
+  volumesInUse: () => readonly string[]
+  /** Returns the number of devices by resource. */
+  devices: () => Readonly<Record<string, DeviceCount>>
+}
 
 export interface NodeAgentDeps {
   cluster: ClusterClient
@@ -28,10 +39,7 @@ export interface NodeAgentDeps {
   networkProblems: () => readonly string[]
   /** Returns the clock's error, or undefined if it is right. If omitted, it is not reported. */
   clockFault?: () => string | undefined
-  /** Returns annotations that the node object is to have, in addition to others; null takes one away. */
-  annotations: () => Readonly<Record<string, string | null>>
-  /** Returns the names of the attached volumes that the node uses. */
-  volumesInUse: () => readonly string[]
+  reports: NodeReports
   /** Further content of the lease. If omitted, there is none. */
   leaseNotes?: LeaseNotes | undefined
   /** Called with the node object as the API has it. */
@@ -185,7 +193,7 @@ export class NodeAgent {
 
   /** They change while the node runs, and somebody may have removed one. */
   async #annotate(signal: AbortSignal): Promise<void> {
-    const annotations = this.#deps.annotations()
+    const annotations = this.#deps.reports.annotations()
     const known = this.#node?.metadata.annotations ?? {}
     const isKnown = ([key, value]: [string, string | null]): boolean =>
       (known[key] ?? null) === value
@@ -231,7 +239,8 @@ export class NodeAgent {
       runtimeConditions,
       pressure: pressure(),
       networkProblems: networkProblems(),
-      volumesInUse: this.#deps.volumesInUse(),
+      volumesInUse: this.#deps.reports.volumesInUse(),
+      devices: this.#deps.reports.devices(),
       ...(clockFault ? { clock: { fault: clockFault() } } : {}),
       nowMs: clock.now(),
     })

@@ -2,6 +2,7 @@ import type { Node, NodeCondition, NodeStatus } from '@skerry/api'
 import type { Image, RuntimeCondition } from '../cri/container-runtime.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
 import { timestamp } from '../status/container-statuses.ts'
+import type { DeviceCount } from '../devices/device-node.ts'
 import type { NodeResources } from './node-facts.ts'
 import { kubeletBounds } from '../limits-table.ts'
 
@@ -23,6 +24,7 @@ export interface NodeStatusInput {
   networkProblems: readonly string[]
   /** The attached volumes that pods use, which the controller therefore leaves attached. */
   volumesInUse: readonly string[]
+  devices: Readonly<Record<string, DeviceCount>>
   /** If omitted, nothing is said about the clock. */
   clock?: { fault: string | undefined }
   nowMs: number
@@ -41,8 +43,8 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
   ]
   return {
     addresses,
-    capacity: resources.capacity,
-    allocatable: resources.allocatable,
+    capacity: { ...resources.capacity, ...counted(input.devices, 'capacity') },
+    allocatable: { ...resources.allocatable, ...counted(input.devices, 'allocatable') },
     conditions: conditionsOf(input).map((fact) => {
       const old = previous.conditions?.find(({ type }) => type === fact.type)
       const isSame = old?.status === fact.status && old.lastTransitionTime
@@ -58,6 +60,15 @@ export function nodeStatus(input: NodeStatusInput): NodeStatus {
     volumesInUse: [...input.volumesInUse],
     declaredFeatures: [...declaredFeatures],
   }
+}
+
+function counted(
+  devices: NodeStatusInput['devices'],
+  what: keyof DeviceCount,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(devices).map(([name, count]) => [name, String(count[what])]),
+  )
 }
 
 type Fact = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>

@@ -5,6 +5,7 @@ import type {
   LinuxContainerSecurityContext,
   Mount,
 } from '../cri/container-runtime.ts'
+import type { ContainerDevices } from '../devices/device-plugin.ts'
 import { expand } from '../env/expand.ts'
 import { computeResources } from '../resources/resize.ts'
 import { containerSpecHash, specOf } from '../pod/pod-spec.ts'
@@ -22,12 +23,14 @@ export interface ContainerInput {
   env: ReadonlyMap<string, string>
   mounts: Mount[]
   devices: ContainerConfig['devices']
+  /** The parts that plugins add to the container for its extended resources. */
+  plugged: readonly ContainerDevices[]
   resources: LinuxContainerResources
   securityContext: LinuxContainerSecurityContext
 }
 
 export function containerConfig(input: ContainerInput): ContainerConfig {
-  const { pod, container, restartCount, env } = input
+  const { pod, container, restartCount, env, plugged } = input
   const { name = '', namespace = '', uid = '' } = pod.metadata
   const value = (variable: string): string | undefined => env.get(variable)
   const terminationPath = container.terminationMessagePath ?? terminationMessagePathDefault
@@ -37,9 +40,13 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     command: (container.command ?? []).map((text) => expand(text, value)),
     args: (container.args ?? []).map((text) => expand(text, value)),
     workingDir: container.workingDir ?? '',
-    envs: [...env].map(([key, text]) => ({ key, value: text })),
-    mounts: input.mounts,
-    devices: input.devices,
+    envs: [...plugged.flatMap(({ envs }) => Object.entries(envs)), ...env].map(([key, text]) => ({
+      key,
+      value: text,
+    })),
+    mounts: [...plugged.flatMap(({ mounts }) => mounts.map(pluggedMount)), ...input.mounts],
+    devices: [...plugged.flatMap(({ devices }) => devices), ...input.devices],
+    cdiDevices: plugged.flatMap(({ cdiDevices }) => cdiDevices),
     labels: {
       [runtimeLabels.podName]: name,
       [runtimeLabels.podNamespace]: namespace,
@@ -47,6 +54,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
       [runtimeLabels.containerName]: container.name,
     },
     annotations: {
+      ...Object.assign({}, ...plugged.map(({ annotations }) => annotations)),
       [runtimeAnnotations.containerHash]: containerSpecHash(container),
       [runtimeAnnotations.resources]: JSON.stringify(computeResources(container)),
       [runtimeAnnotations.restartCount]: String(restartCount),
@@ -59,6 +67,14 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     tty: container.tty === true,
     linux: { resources: input.resources, securityContext: input.securityContext },
   }
+}
+
+function pluggedMount({
+  containerPath,
+  hostPath,
+  readOnly,
+}: ContainerDevices['mounts'][number]): Mount {
+  return { containerPath, hostPath, readonly: readOnly, propagation: 'PROPAGATION_PRIVATE' }
 }
 
 const propagations: Readonly<Record<string, Mount['propagation']>> = Object.freeze({

@@ -1,7 +1,9 @@
+import type { Container, EphemeralContainer, Pod } from '@skerry/api'
 import type { Clock, Logger, Random } from '@skerry/base'
 import type { EventRecorder } from '@skerry/client'
 import type { Cgroups } from '../containerd/cgroups.ts'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import type { ContainerDevices } from '../devices/device-plugin.ts'
 import type { NodeAllocatable } from '../env/container-resource.ts'
 import type { ImagePuller } from '../images/image-puller.ts'
 import type { ResolvedConfig } from '../kubelet-config.ts'
@@ -20,6 +22,16 @@ export interface NodeFacts {
   memoryCapacityBytes: number
 }
 
+/** Gives containers the devices of their extended resources. */
+export interface DeviceGiver {
+  /** Throws StartError if they are not there yet. */
+  give(
+    pod: Pod,
+    container: Container | EphemeralContainer,
+    signal: AbortSignal,
+  ): Promise<readonly ContainerDevices[]>
+}
+
 /** The dependencies of every pod worker. */
 export interface NodeContext {
   config: ResolvedConfig
@@ -36,5 +48,6 @@ export interface NodeContext {
   network: PodNetwork
   objects: NodeObjects
   csi: CsiVolumes
+  devices: DeviceGiver
   statuses: StatusReporter
 }

@@ -381,8 +381,12 @@ export class PodWorker {
       plan.wakeAtMs ?? Infinity,
       this.#resources.refreshAtMs ?? Infinity,
       deadline ?? Infinity,
-      // Rounded up: a part of a millisecond may be lost in the sum, and the pod would be planned again at once, for ever.
-      ...[...this.#failures.keys()].map((name) => nowMs + Math.ceil(this.#untilRetryMs(name))),
+      // Rounded up: a part of a millisecond may be lost in the sum, and the pod would be planned again at once, for ever. One
+      // that may be tried now is held back by the plan, which names its own time.
+      ...[...this.#failures.keys()]
+        .map((name) => Math.ceil(this.#untilRetryMs(name)))
+        .filter((leftMs) => leftMs > 0)
+        .map((leftMs) => nowMs + leftMs),
     )
   }
 

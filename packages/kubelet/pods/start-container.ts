@@ -24,6 +24,7 @@ import {
 } from './container-config.ts'
 import { containerEvent } from '../pod/container-event.ts'
 import { hostsFile } from './hosts-file.ts'
+import { mountImage } from './image-volumes.ts'
 import { runHook } from './lifecycle-hook.ts'
 import { latestContainer, type ObservedPod } from '../pod/observed-pod.ts'
 import { podDirectory, podLogDirectory } from '../pod/pod-paths.ts'
@@ -143,6 +144,7 @@ async function buildConfig(
     env,
     mounts: await buildMounts(context, { ...request, env }, signal),
     devices: buildDevices(request),
+    plugged: await context.devices.give(pod, container, signal),
     resources: linuxContainerResources(pod, container, {
       cgroupMode: context.cgroups.mode,
       memoryCapacityBytes: context.facts.memoryCapacityBytes,
@@ -194,6 +196,13 @@ async function buildMounts(
     const subPath = volumeMount.subPathExpr
       ? expand(volumeMount.subPathExpr, (name) => request.env.get(name))
       : (volumeMount.subPath ?? '')
+    const { image } =
+      specOf(request.pod).volumes?.find(({ name }) => name === volumeMount.name) ?? {}
+    if (image) {
+      const asked = { pod: request.pod, container, volume: image, volumeMount, subPath }
+      mounts.push(await mountImage(context, asked, signal))
+      continue
+    }
     const hostPath = subPath
       ? await mountSubPath(
           {

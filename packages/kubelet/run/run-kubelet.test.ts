@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom, unlessAborted } from '@skerry/base'
+import { resources } from '@skerry/client'
 import type { PodIsolation } from '../pods/pod-isolation.ts'
 import { SimulatedNode } from '../testing/simulated-node.ts'
 
@@ -126,6 +127,25 @@ test('a container whose start failed while the clock was ahead, or behind, is tr
   }
 })
 
+test('a container that has ended and whose next start fails waits for both pauses, and calmly', async () => {
+  await using node = await SimulatedNode.start()
+  const envFrom = [{ configMapRef: { name: 'settings' } }]
+  const settings = { apiVersion: 'v1' as const, kind: 'ConfigMap' as const, data: { a: 'b' } }
+  const maps = node.api.resource(resources.configMaps)
+  const key = { namespace: 'default', name: 'settings' }
+  const { signal } = new AbortController()
+  await maps.create({ ...settings, metadata: key }, signal)
+  await node.createPod('web', { containers: [{ name: 'main', image: 'app:1', envFrom }] })
+  await node.until('web runs', () => has(node, 'web Running ready 0'))
+  await maps.delete(key, signal)
+  await node.pass(5)
+  node.runtime.exit('web', 'main', 1)
+  // A loop without a pause would stop the simulated clock.
+  await node.pass(60)
+  await maps.create({ ...settings, metadata: key }, signal)
+  await node.until('web is back', async () => (await node.pods()).some((one) => / ready/.test(one)))
+})
+
 test('more pods than the node has room for are refused', async () => {
   await using node = await SimulatedNode.start()
   const resources = { requests: { cpu: '3' } }
@@ -187,6 +207,21 @@ function createGate() {
   }
   return { isolation, places, open: open.resolve }
 }
+
+test('a pod that takes more of the disk than its emptyDir may is evicted', async () => {
+  await using node = await SimulatedNode.start()
+  const volumes = [{ name: 'cache', emptyDir: { sizeLimit: '64Ki' } }]
+  for (const name of ['small', 'large']) await node.createPod(name, { volumes })
+  await node.until('both run', async () => (await node.pods()).every((one) => / ready/.test(one)))
+  await node.fillVolume('small', { volume: 'cache', bytes: 10_000 })
+  await node.fillVolume('large', { volume: 'cache', bytes: 100_000 })
+  await node.until('large is evicted', () => has(node, 'large Failed unready 0'))
+  assert.match(
+    await node.messageOf('large'),
+    /^Evicted: Usage of EmptyDir volume "cache" exceeds the limit "64Ki"\. $/,
+  )
+  assert.ok(await has(node, 'small Running ready 0'))
+})
 
 test('no container starts before the pod is isolated as policies say', async () => {
   const gate = createGate()

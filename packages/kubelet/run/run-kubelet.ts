@@ -11,13 +11,15 @@ import {
 import type { Node } from '@skerry/api'
 import { createEventSink, type ClusterClient, type EventRecorder } from '@skerry/client'
 import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import { DeviceNode, type DeviceNodeOptions } from '../devices/device-node.ts'
 import { CsiNode } from '../csi/csi-node.ts'
 import { NodePressureWatch } from '../garbage/node-pressure.ts'
+import { watchStorage } from '../garbage/storage-watch.ts'
 import { ImagePuller } from '../images/image-puller.ts'
 import { syncFilesystem } from '../images/import-image.ts'
 import { resolveConfig, type KubeletConfig, type ResolvedConfig } from '../kubelet-config.ts'
 import type { NodeContext } from '../pods/node-context.ts'
-import { NodeAgent, type LeaseNotes } from '../node/node-agent.ts'
+import { NodeAgent, type LeaseNotes, type NodeReports } from '../node/node-agent.ts'
 import { nodeFacts, readMachine, type Machine } from '../node/node-facts.ts'
 import { PodBridge } from '../node/pod-bridge.ts'
 import { PodNetworkFiles } from '../node/pod-network-files.ts'
@@ -103,10 +105,11 @@ export async function runKubelet(
   const csiOptions = { ...resolved, bootId: machine.systemInfo.bootID }
   const node = (): Node | undefined => store.node
   using csi = new CsiNode(csiOptions, { ...deps, events: recorder, node, onDriver, onNews })
+  const devices = createDevices(csiOptions, deps, { pods: () => pods, onNews })
   const staticPods = createStaticPods(resolved, deps, { store, pods: () => pods })
   const bridge = createBridge(resolved, deps, () => ({ observer: context.observer, pods }))
   const podNetwork = deps.podNetwork ?? bridge ?? noPodNetwork
-  const parts = { resolved, machine, store, recorder, staticPods, podNetwork, csi }
+  const parts = { resolved, machine, store, recorder, staticPods, podNetwork, csi, devices }
   const context = createContext(parts, deps, signal)
   await using pods = new PodSet(context, store, signal)
   const network = new PodNetworkFiles(resolved, deps)
@@ -120,24 +123,17 @@ export async function runKubelet(
     ...deps,
     pressure: () => pressure.pressure(),
     networkProblems: () => [...podNetwork.problems(), ...(deps.notes?.networkProblems?.() ?? [])],
-    annotations: () => ({ ...deps.notes?.annotations?.(), ...csi.annotations() }),
-    volumesInUse: () => csi.volumesInUse(),
+    reports: nodeReports(deps, { csi, devices }),
     leaseNotes: deps.notes?.lease,
     ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
     onNode,
   })
-  await Promise.all([store.load(), csi.load()])
+  await Promise.all([store.load(), csi.load(), devices.load()])
   if (store.node) {
     network.onNode(store.node)
     bridge?.onNode(store.node)
   }
-  const report = (): void => agent.refresh()
-  const readdress = (): void => {
-    report()
-    pods.wakeAll()
-  }
-  const lookups = lookupsIn(store, csi)
-  deps.onReady?.({ config: resolved, pods, runtime: deps.runtime, ...lookups, readdress, report })
+  deps.onReady?.(runningKubelet({ resolved, store, csi, pods, agent }, deps))
   try {
     await runAll(signal, [
       () => store.run(),
@@ -149,8 +145,10 @@ export async function runKubelet(
       (scope) => events.run(scope),
       (scope) => network.run(scope),
       (scope) => csi.run(scope),
+      (scope) => devices.run(scope),
       async (scope) => bridge?.run(scope),
       (scope) => pressure.run(scope),
+      (scope) => watchStorage(resolved, { ...deps, pods }, scope),
       (scope) => agent.run(scope),
     ])
   } finally {
@@ -158,11 +156,57 @@ export async function runKubelet(
   }
 }
 
-function lookupsIn(store: NodeStore, csi: CsiNode): Pick<RunningKubelet, 'tokensOf' | 'volumesOf'> {
+function runningKubelet(
+  {
+    resolved,
+    store,
+    csi,
+    pods,
+    agent,
+  }: Pick<Parts, 'resolved' | 'store' | 'csi'> & { pods: PodSet; agent: NodeAgent },
+  { runtime }: KubeletDeps,
+): RunningKubelet {
+  const report = (): void => agent.refresh()
   return {
+    config: resolved,
+    pods,
+    runtime,
     tokensOf: (podUid) => store.tokensOf(podUid),
     volumesOf: (podUid) => csi.usage.of(podUid),
+    readdress() {
+      report()
+      pods.wakeAll()
+    },
+    report,
   }
+}
+
+function nodeReports(
+  { notes }: KubeletDeps,
+  { csi, devices }: { csi: CsiNode; devices: DeviceNode },
+): NodeReports {
+  return {
+    annotations: () => ({ ...notes?.annotations?.(), ...csi.annotations() }),
+    volumesInUse: () => csi.volumesInUse(),
+    devices: () => devices.counts(),
+  }
+}
+
+function createDevices(
+  options: DeviceNodeOptions,
+  { clock, log }: KubeletDeps,
+  { pods, onNews }: { pods: () => PodSet; onNews: () => void },
+): DeviceNode {
+  return new DeviceNode(options, {
+    clock,
+    log,
+    pods: () => pods().list(),
+    onNews() {
+      onNews()
+      // Some may have waited for devices.
+      pods().wakeAll()
+    },
+  })
 }
 
 function createStore(config: ResolvedConfig, deps: KubeletDeps, signal: AbortSignal): NodeStore {
@@ -196,6 +240,7 @@ interface Parts {
   staticPods: StaticPods
   podNetwork: PodNetwork
   csi: CsiNode
+  devices: DeviceNode
 }
 
 function createBridge(
@@ -213,7 +258,7 @@ function createBridge(
 }
 
 function createContext(
-  { resolved, machine, store, recorder, staticPods, podNetwork: network, csi }: Parts,
+  { resolved, machine, store, recorder, staticPods, podNetwork: network, csi, devices }: Parts,
   deps: KubeletDeps,
   signal: AbortSignal,
 ): NodeContext {
@@ -243,6 +288,7 @@ function createContext(
     }),
     objects: store,
     csi: csi.volumes,
+    devices,
     statuses,
   }
 }

@@ -1,6 +1,10 @@
 import { StatusError } from '@skerry/api'
 import { asError, type Clock, type Logger, type Metrics } from '@skerry/base'
-import type { ContainerRuntime } from '../cri/container-runtime.ts'
+import {
+  RuntimeError,
+  type ContainerRuntime,
+  type SandboxTraffic,
+} from '../cri/container-runtime.ts'
 import type { PodDirectory } from '../pods/pod-set.ts'
 import { cadvisorMetrics } from '../stats/cadvisor-metrics.ts'
 import { readMachineUsage, type MachineUsage } from '../stats/machine-usage.ts'
@@ -20,7 +24,7 @@ export interface StatsSource {
 
 export interface StatsDeps {
   readonly pods: PodDirectory
-  readonly runtime: Pick<ContainerRuntime, 'listContainerStats'>
+  readonly runtime: Pick<ContainerRuntime, 'listContainerStats' | 'listSandboxTraffic'>
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
@@ -75,13 +79,35 @@ async function measure(
   { pods, runtime, clock }: StatsDeps,
   signal: AbortSignal,
 ): Promise<Measured> {
-  const [machine, stats] = await Promise.all([
+  const [machine, stats, traffic] = await Promise.all([
     readMachineUsage(dataDirectory, clock.now()),
     runtime.listContainerStats(signal),
+    trafficOr(runtime, signal),
   ])
   return {
     machine,
-    summary: statsSummary({ nodeName, startedMs, machine, stats, pods: pods.list(), volumesOf }),
+    summary: statsSummary({
+      nodeName,
+      startedMs,
+      machine,
+      stats,
+      traffic,
+      pods: pods.list(),
+      volumesOf,
+    }),
+  }
+}
+
+/** A runtime that does not count the traffic of pods still measures the rest. */
+async function trafficOr(
+  runtime: StatsDeps['runtime'],
+  signal: AbortSignal,
+): Promise<readonly SandboxTraffic[]> {
+  try {
+    return await runtime.listSandboxTraffic(signal)
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'Unimplemented') return []
+    throw error
   }
 }
 

@@ -1,5 +1,11 @@
 import { cpus } from 'node:os'
-import { counter, gauge, metricsText } from './metrics-text.ts'
+import {
+  counter,
+  gauge,
+  metricsText,
+  type MetricFamily,
+  type MetricSample,
+} from './metrics-text.ts'
 import { cpuSample, memorySample } from './resource-metrics.ts'
 import type { MachineUsage } from './machine-usage.ts'
 import type { StatsSummary } from './stats-summary.ts'
@@ -28,7 +34,28 @@ export function cadvisorMetrics(summary: StatsSummary, machine: MachineUsage): s
       'Memory that cannot be taken back at once',
       memory('workingSetBytes'),
     ),
+    ...networkFamilies(summary),
     gauge('machine_cpu_cores', 'Logical cores of the machine', once(cpus().length)),
     gauge('machine_memory_bytes', 'Memory of the machine', once(machine.memoryTotalBytes)),
   ])
+}
+
+/** Each pod's traffic by interface. */
+function networkFamilies({ pods }: StatsSummary): MetricFamily[] {
+  const samples = (field: 'rxBytes' | 'rxErrors' | 'txBytes' | 'txErrors'): MetricSample[] =>
+    pods.flatMap(({ podRef, network }) =>
+      (network?.interfaces ?? []).flatMap(({ name, [field]: value }) => {
+        const labels = { interface: name, namespace: podRef.namespace, pod: podRef.name }
+        const atMs = Date.parse(network?.time ?? '')
+        return value === undefined ? [] : [{ labels, value, atMs }]
+      }),
+    )
+  const family = (what: string, help: string, found: readonly MetricSample[]): MetricFamily =>
+    counter(`container_network_${what}_total`, help, found)
+  return [
+    family('receive_bytes', 'Bytes that the pod has received', samples('rxBytes')),
+    family('receive_errors', 'Errors while the pod received', samples('rxErrors')),
+    family('transmit_bytes', 'Bytes that the pod has sent', samples('txBytes')),
+    family('transmit_errors', 'Errors while the pod sent', samples('txErrors')),
+  ]
 }

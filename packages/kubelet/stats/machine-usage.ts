@@ -1,5 +1,13 @@
 import { readFile, statfs } from 'node:fs/promises'
-import { cpuNanosecondsOf, memoryUsageOf } from './parse-machine-usage.ts'
+import {
+  cpuNanosecondsOf,
+  defaultInterfaceOf,
+  interfacesOf,
+  memoryUsageOf,
+  pressureUsageOf,
+  type InterfaceUsage,
+  type PressureUsage,
+} from './parse-machine-usage.ts'
 
 /** The usage of the whole machine. */
 export interface MachineUsage {
@@ -12,7 +20,20 @@ export interface MachineUsage {
   readonly memoryWorkingSetBytes: number
   readonly memoryRssBytes: number
   readonly disk: DiskUsage
+  readonly network: MachineNetwork
+  readonly pressure: MachinePressure
 }
+
+export interface MachineNetwork {
+  /** The name of the interface with the default route. */
+  readonly defaultInterface: string | undefined
+  readonly interfaces: readonly InterfaceUsage[]
+}
+
+/** The pressure of each resource for which the kernel measures it. */
+export type MachinePressure = Readonly<
+  Partial<Record<'cpu' | 'memory' | 'io', PressureUsage | undefined>>
+>
 
 export interface DiskUsage {
   readonly availableBytes: number
@@ -26,10 +47,15 @@ export async function readMachineUsage(
   dataDirectory: string,
   nowMs: number,
 ): Promise<MachineUsage> {
-  const [stat, meminfo, disk] = await Promise.all([
+  const [stat, meminfo, disk, dev, route, cpu, memory, io] = await Promise.all([
     readFile('/proc/stat', 'utf8'),
     readFile('/proc/meminfo', 'utf8'),
     statfs(dataDirectory),
+    textOf('/proc/net/dev'),
+    textOf('/proc/net/route'),
+    textOf('/proc/pressure/cpu'),
+    textOf('/proc/pressure/memory'),
+    textOf('/proc/pressure/io'),
   ])
   return {
     atMs: nowMs,
@@ -42,5 +68,16 @@ export async function readMachineUsage(
       inodesFree: disk.ffree,
       inodes: disk.files,
     },
+    network: { defaultInterface: defaultInterfaceOf(route), interfaces: interfacesOf(dev) },
+    pressure: {
+      cpu: pressureUsageOf(cpu),
+      memory: pressureUsageOf(memory),
+      io: pressureUsageOf(io),
+    },
   }
+}
+
+/** Resolves with nothing for a file that this kernel does not have, or does not let anybody read. */
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
 }

@@ -1,7 +1,8 @@
 import type { Pod } from '@skerry/api'
-import type { ContainerStats } from '../cri/container-runtime.ts'
+import type { ContainerStats, SandboxTraffic } from '../cri/container-runtime.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
 import type { MachineUsage } from './machine-usage.ts'
+import type { PressureUsage } from './parse-machine-usage.ts'
 
 /** The answer to GET /stats/summary: upstream's stats.Summary, as far as it is measured here. */
 export interface StatsSummary {
@@ -14,7 +15,9 @@ export interface NodeStats {
   readonly startTime: string
   readonly cpu: CpuStats
   readonly memory: MemoryStats
+  readonly network: NetworkStats
   readonly fs: FilesystemStats
+  readonly io?: { readonly time: string; readonly psi: PressureUsage }
 }
 
 export interface PodStats {
@@ -23,6 +26,7 @@ export interface PodStats {
   readonly containers: readonly ContainerUsage[]
   readonly cpu?: CpuStats
   readonly memory?: MemoryStats
+  readonly network?: NetworkStats
   readonly volume?: readonly MeasuredVolume[]
 }
 
@@ -30,6 +34,20 @@ export interface PodStats {
 export interface MeasuredVolume extends FilesystemStats {
   readonly name: string
   readonly pvcRef?: { readonly namespace: string; readonly name: string }
+}
+
+/** The figures of the interface with the default route stand next to those of all. */
+export interface NetworkStats extends Partial<InterfaceStats> {
+  readonly time: string
+  readonly interfaces: readonly InterfaceStats[]
+}
+
+export interface InterfaceStats {
+  readonly name: string
+  readonly rxBytes?: number
+  readonly rxErrors?: number
+  readonly txBytes?: number
+  readonly txErrors?: number
 }
 
 export interface ContainerUsage {
@@ -44,6 +62,7 @@ export interface CpuStats {
   readonly time: string
   readonly usageNanoCores?: number
   readonly usageCoreNanoSeconds?: number
+  readonly psi?: PressureUsage
 }
 
 export interface MemoryStats {
@@ -54,6 +73,7 @@ export interface MemoryStats {
   readonly rssBytes?: number
   readonly pageFaults?: number
   readonly majorPageFaults?: number
+  readonly psi?: PressureUsage
 }
 
 export interface FilesystemStats {
@@ -71,6 +91,7 @@ export interface SummaryInput {
   readonly startedMs: number
   readonly machine: MachineUsage
   readonly stats: readonly ContainerStats[]
+  readonly traffic: readonly SandboxTraffic[]
   readonly pods: readonly Pod[]
   /** Returns the volumes of a pod that are measured. If omitted, none are. */
   readonly volumesOf?: ((podUid: string) => readonly MeasuredVolume[]) | undefined
@@ -82,35 +103,67 @@ export function statsSummary({
   startedMs,
   machine,
   stats,
+  traffic,
   pods,
   volumesOf = () => [],
 }: SummaryInput): StatsSummary {
+  const trafficOf = newestTraffic(traffic)
   const byPod = Map.groupBy(stats, ({ labels }) => labels[runtimeLabels.podUid] ?? '')
   return {
     node: nodeStats(nodeName, startedMs, machine),
     pods: pods.flatMap((pod) => {
       const found = newestRuns(byPod.get(pod.metadata.uid ?? '') ?? [])
-      return found.length === 0 ? [] : [podStats(pod, found, volumesOf(pod.metadata.uid ?? ''))]
+      const uid = pod.metadata.uid ?? ''
+      const rest = { network: trafficOf.get(uid), volume: volumesOf(uid) }
+      return found.length === 0 ? [] : [podStats(pod, found, rest)]
     }),
   }
 }
 
 function nodeStats(nodeName: string, startedMs: number, machine: MachineUsage): NodeStats {
   const time = timeText(machine.atMs)
-  const { disk } = machine
+  const { disk, pressure } = machine
   return {
     nodeName,
     startTime: timeText(startedMs),
-    cpu: { time, usageCoreNanoSeconds: machine.cpuNanoseconds },
+    cpu: { time, usageCoreNanoSeconds: machine.cpuNanoseconds, ...psiOf(pressure.cpu) },
     memory: {
       time,
       availableBytes: machine.memoryTotalBytes - machine.memoryWorkingSetBytes,
       usageBytes: machine.memoryUsageBytes,
       workingSetBytes: machine.memoryWorkingSetBytes,
       rssBytes: machine.memoryRssBytes,
+      ...psiOf(pressure.memory),
     },
+    network: machineNetwork(machine),
     fs: { time, ...disk, inodesUsed: disk.inodes - disk.inodesFree },
+    ...(pressure.io ? { io: { time, psi: pressure.io } } : {}),
   }
+}
+
+function psiOf(psi: PressureUsage | undefined): { psi?: PressureUsage } {
+  return psi ? { psi } : {}
+}
+
+function machineNetwork({ atMs, network }: MachineUsage): NetworkStats {
+  const { defaultInterface, interfaces } = network
+  const main = interfaces.find(({ name }) => name === defaultInterface)
+  return { time: timeText(atMs), ...main, interfaces }
+}
+
+/** A pod whose sandbox was made again has two for a while; the newer figures are those of the living one. */
+function newestTraffic(traffic: readonly SandboxTraffic[]): ReadonlyMap<string, NetworkStats> {
+  const inOrder = traffic.toSorted((a, b) => a.timestamp - b.timestamp)
+  return new Map(
+    inOrder.map(({ labels, timestamp, defaultInterface, interfaces }) => [
+      labels[runtimeLabels.podUid] ?? '',
+      {
+        time: timeText(timestamp / 1e6),
+        ...defaultInterface,
+        interfaces: [...(defaultInterface ? [defaultInterface] : []), ...interfaces],
+      },
+    ]),
+  )
 }
 
 /** Keeps the newest run of each container: after a restart the runtime knows the former one for a while, too. */
@@ -127,7 +180,7 @@ function newestRuns(stats: readonly ContainerStats[]): ContainerStats[] {
 function podStats(
   pod: Pod,
   stats: readonly ContainerStats[],
-  volume: readonly MeasuredVolume[],
+  { network, volume }: { network: NetworkStats | undefined; volume: readonly MeasuredVolume[] },
 ): PodStats {
   const { name = '', namespace = '', uid = '' } = pod.metadata
   const containers = stats.map((one) => containerUsage(pod, one))
@@ -139,6 +192,7 @@ function podStats(
     containers,
     ...(cpu ? { cpu } : {}),
     ...(memory ? { memory } : {}),
+    ...(network ? { network } : {}),
     ...(volume.length > 0 ? { volume } : {}),
   }
 }

@@ -5,7 +5,13 @@ import type { ContainerStats } from '../cri/container-runtime.ts'
 import { runtimeLabels } from '../pods/runtime-labels.ts'
 import { cadvisorMetrics } from './cadvisor-metrics.ts'
 import { type MachineUsage } from './machine-usage.ts'
-import { cpuNanosecondsOf, memoryUsageOf } from './parse-machine-usage.ts'
+import {
+  cpuNanosecondsOf,
+  defaultInterfaceOf,
+  interfacesOf,
+  memoryUsageOf,
+  pressureUsageOf,
+} from './parse-machine-usage.ts'
 import { resourceMetrics } from './resource-metrics.ts'
 import { statsSummary } from './stats-summary.ts'
 
@@ -18,6 +24,11 @@ const machine: MachineUsage = {
   memoryWorkingSetBytes: 4_000,
   memoryRssBytes: 3_000,
   disk: { availableBytes: 1, capacityBytes: 3, usedBytes: 2, inodesFree: 4, inodes: 10 },
+  network: {
+    defaultInterface: 'eth0',
+    interfaces: [{ name: 'eth0', rxBytes: 7, rxErrors: 0, txBytes: 8, txErrors: 0 }],
+  },
+  pressure: { cpu: pressureUsageOf('some avg10=1.50 avg60=0.20 avg300=0.00 total=12') },
 }
 
 function stats(name: string, attempt: number, seconds: number): ContainerStats {
@@ -54,6 +65,14 @@ const summary = statsSummary({
   startedMs: atMs - 1000,
   machine,
   stats: [stats('app', 1, 3), stats('app', 0, 99), stats('side', 0, 1)],
+  traffic: [
+    {
+      labels: { [runtimeLabels.podUid]: 'u1' },
+      timestamp: atMs * 1e6,
+      defaultInterface: { name: 'eth0', rxBytes: 10, rxErrors: 0, txBytes: 20, txErrors: 1 },
+      interfaces: [],
+    },
+  ],
   pods: [pod],
 })
 
@@ -92,6 +111,41 @@ test('resource metrics have upstream names, labels and times', () => {
   assert.match(failed, /^resource_scrape_error 1$/m)
   assert.doesNotMatch(failed, /container_cpu/)
   assert.match(cadvisorMetrics(summary, machine), /^machine_memory_bytes 8000$/m)
+})
+
+test('traffic is counted for pods and for the machine, and pressure for the machine', () => {
+  const [found] = summary.pods
+  assert.equal(found?.network?.rxBytes, 10)
+  assert.deepEqual(
+    found?.network?.interfaces.map(({ name }) => name),
+    ['eth0'],
+  )
+  assert.equal(summary.node.network.txBytes, 8)
+  assert.deepEqual(summary.node.cpu.psi, {
+    full: { total: 0, avg10: 0, avg60: 0, avg300: 0 },
+    some: { total: 12_000, avg10: 1.5, avg60: 0.2, avg300: 0 },
+  })
+  assert.equal(summary.node.io, undefined)
+  const labels = 'interface="eth0",namespace="shop",pod="we\\"b"'
+  const lines = cadvisorMetrics(summary, machine).split('\n')
+  assert.ok(lines.includes(`container_network_receive_bytes_total{${labels}} 10 ${atMs}`))
+  assert.ok(lines.includes(`container_network_transmit_errors_total{${labels}} 1 ${atMs}`))
+})
+
+test("interfaces are read as the kernel writes them, without the ends of pods' cables", () => {
+  const dev = [
+    'Inter-|   Receive                    |  Transmit',
+    ' face |bytes    packets errs drop fifo frame compressed multicast|bytes packets errs drop',
+    '    lo:     100 1 0 0 0 0 0 0 100 1 0 0 0 0 0 0',
+    '  eth0: 200 2 3 0 0 0 0 0 400 4 5 0 0 0 0 0',
+    'veth12ab: 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9',
+  ].join('\n')
+  assert.deepEqual(interfacesOf(dev), [
+    { name: 'eth0', rxBytes: 200, rxErrors: 3, txBytes: 400, txErrors: 5 },
+  ])
+  const route = 'Iface\tDestination\tGateway\neth1\t0000FEA9\t0\neth0\t00000000\t0101A8C0\n'
+  assert.equal(defaultInterfaceOf(route), 'eth0')
+  assert.equal(pressureUsageOf(''), undefined)
 })
 
 test("the machine's own figures are read as the kernel writes them", () => {

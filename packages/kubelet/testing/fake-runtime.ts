@@ -290,6 +290,10 @@ export class FakeRuntime implements ContainerRuntime {
     return []
   }
 
+  async listSandboxTraffic() {
+    return []
+  }
+
   async execSync() {
     this.#answer()
     return { stdout: new Uint8Array(), stderr: new Uint8Array(), exitCode: 0 }

@@ -286,6 +286,7 @@ function containerOf(
     envs: [],
     mounts: [],
     devices: [],
+    cdiDevices: [],
     labels: { name: 'main' },
     annotations: {},
     logPath: `main-${attempt}.log`,

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -92,6 +92,14 @@ export class SimulatedNode implements AsyncDisposable {
     await this.api.resource(resources.pods).create(pod, never)
   }
 
+  /** Writes a file of this size into an emptyDir of a pod that runs. */
+  async fillVolume(name: string, { volume, bytes }: { volume: string; bytes: number }) {
+    const { metadata } = await this.api.resource(resources.pods).get({ namespace, name }, never)
+    const pod = join(this.#directory, 'data', 'pods', metadata.uid ?? '')
+    const directory = join(pod, 'volumes', 'kubernetes.io~empty-dir', volume)
+    await writeFile(join(directory, 'file'), Buffer.alloc(bytes))
+  }
+
   async deletePod(name: string): Promise<void> {
     await this.api.resource(resources.pods).delete({ namespace, name }, never)
   }
@@ -109,6 +117,19 @@ export class SimulatedNode implements AsyncDisposable {
       const [main] = status?.containerStatuses ?? []
       return `${metadata.name} ${status?.phase} ${main?.ready ? 'ready' : 'unready'} ${main?.restartCount ?? 0}`
     })
+  }
+
+  /** Returns why the first container of a pod waits; empty if it does not. */
+  async waitingOf(name: string): Promise<string> {
+    const { status } = await this.api.resource(resources.pods).get({ namespace, name }, never)
+    const waiting = status?.containerStatuses?.[0]?.state?.waiting
+    return waiting ? `${waiting.reason}: ${waiting.message}` : ''
+  }
+
+  /** Returns the reason and the message of one pod at the API. */
+  async messageOf(name: string): Promise<string> {
+    const { status } = await this.api.resource(resources.pods).get({ namespace, name }, never)
+    return `${status?.reason}: ${status?.message}`
   }
 
   /** The kubelet's directory, in which drivers register. */

@@ -48,6 +48,8 @@ const setUpBySource: Readonly<Record<string, SetUpVolume>> = Object.freeze({
     const { claimName = '', readOnly: isReadOnly = false } = volume.persistentVolumeClaim ?? {}
     return setUpClaim({ volumeName: volume.name, claimName, isReadOnly }, context, signal)
   },
+  // The runtime mounts it into each container.
+  image: async () => ({ hostPath: '', isReadOnly: true }),
   ephemeral: (volume, context, signal) => {
     const claimName = `${context.pod.metadata.name}-${volume.name}`
     return setUpClaim({ volumeName: volume.name, claimName, isReadOnly: false }, context, signal)

@@ -27,6 +27,7 @@ async function inScene(act: (scene: Scene) => Promise<void>): Promise<void> {
       applyManifests(
         // The cases hold objects of wrong shapes, as add-ons may have them.
         objects.map((object, at) => ({ place: `document ${at + 1}`, object: object as AnyObject })),
+        { name: 'skerry-add-ons', manager: 'skerry-add-ons' },
         { cluster, clock: systemClock, print: (line) => void lines.push(line) },
         soon(),
       ),

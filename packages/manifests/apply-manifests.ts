@@ -1,4 +1,4 @@
-import { StatusError, type AnyObject } from '@skerry/api'
+import { StatusError, type AnyObject, type ConfigMap } from '@skerry/api'
 import { ExpectedError, exitCodes, type Clock } from '@skerry/base'
 import {
   anyObjects,
@@ -8,21 +8,32 @@ import {
   type Discovery,
   type ResourceRef,
 } from '@skerry/client'
-import { machineBounds } from './limits-table.ts'
-import { objectText, type ManifestObject } from './read-manifests.ts'
+import { manifestsBounds } from './limits-table.ts'
+import { objectKey, objectText, type ManifestObject } from './manifest-objects.ts'
 
-const { discoverMs, discoverLookMs } = machineBounds.applyManifests
-const ownName = 'skerry-add-ons'
-/** The list of everything that was applied, so that what is in no manifest any more can be removed. */
-const inventoryKey = { namespace: 'kube-system', name: ownName }
+const { discoverMs, discoverLookMs } = manifestsBounds.applyManifests
+
+/** The list of everything that was applied, so that what is in no manifest any more can be removed: a ConfigMap. */
+export interface Inventory {
+  readonly name: string
+  /** The field manager of the list and of the objects. */
+  readonly manager: string
+  readonly labels?: Readonly<Record<string, string>>
+  /** Further fields of the ConfigMap's data. */
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export const inventoryNamespace = 'kube-system'
 
 export interface ApplyDeps {
   readonly cluster: ClusterClient
   readonly clock: Clock
   readonly print: (line: string) => void
+  /** Returns true for an object, by its `objectKey`, that stays although these manifests have it no more. Default: none does. */
+  readonly stays?: (key: string) => boolean
 }
 
-/** One object of the inventory. */
+/** One object of an inventory. */
 interface Entry {
   readonly apiVersion: string
   readonly kind: string
@@ -36,52 +47,63 @@ interface Entry {
  */
 export async function applyManifests(
   objects: readonly ManifestObject[],
+  inventory: Inventory,
   deps: ApplyDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const { cluster, print } = deps
+  const { cluster, print, stays } = deps
   const kinds = new ServedKinds(deps)
-  const before = await readInventory(cluster, signal)
-  const own = new Map(before.map((entry) => [entryText(entry), entry]))
+  const before = await readInventory(inventory, cluster, signal)
+  const own = new Map(before.map((entry) => [objectKey(entry), entry]))
   const wanted = new Set<string>()
   for (const { place, object } of objects) {
     const resource = await kinds.resourceOf(object, place, signal)
     const placed = inNamespace(object, resource, place)
     const entry = entryOf(placed)
-    wanted.add(entryText(entry))
-    if (!own.has(entryText(entry)) && !(await isStrange(placed, resource, cluster, signal))) {
+    wanted.add(objectKey(entry))
+    const asked = { place, resource, manager: inventory.manager }
+    if (!own.has(objectKey(entry)) && !(await isStrange(placed, asked, cluster, signal))) {
       // It is listed before it is made: after a crash it can still be removed.
-      own.set(entryText(entry), entry)
-      await writeInventory([...own.values()], cluster, signal)
+      own.set(objectKey(entry), entry)
+      await writeInventory([...own.values()], inventory, cluster, signal)
     }
-    await apply(placed, { place, resource }, cluster, signal)
+    await apply(placed, asked, cluster, signal)
     print(`applied ${objectText(placed)}`)
   }
-  const gone = [...own.values()].filter((entry) => !wanted.has(entryText(entry)))
+  const gone = [...own.values()].filter((entry) => !wanted.has(objectKey(entry)))
   for (const entry of gone.toReversed()) {
-    await remove(entry, kinds, cluster, signal)
-    print(`removed ${objectText(entry)}`)
-    own.delete(entryText(entry))
-    await writeInventory([...own.values()], cluster, signal)
+    if (stays?.(objectKey(entry)) !== true) {
+      await remove(entry, kinds, cluster, signal)
+      print(`removed ${objectText(entry)}`)
+    }
+    own.delete(objectKey(entry))
+    await writeInventory([...own.values()], inventory, cluster, signal)
   }
   print(`${objects.length} objects are applied, ${gone.length} were removed`)
+}
+
+/** The way to an object of a manifest. */
+interface Way {
+  readonly place: string
+  readonly resource: ResourceRef
+  readonly manager: string
 }
 
 /** Returns true for an object that exists and that no earlier call has applied. */
 async function isStrange(
   { metadata }: AnyObject,
-  resource: ResourceRef,
+  { resource, manager: own }: Way,
   cluster: ClusterClient,
   signal: AbortSignal,
 ): Promise<boolean> {
   const found = await ifThere(cluster.resource(anyObjects(resource)).get(keyOf(metadata), signal))
   const managers = found?.metadata.managedFields ?? []
-  return found !== undefined && !managers.some(({ manager }) => manager === ownName)
+  return found !== undefined && !managers.some(({ manager }) => manager === own)
 }
 
 async function apply(
   object: AnyObject,
-  { place, resource }: { readonly place: string; readonly resource: ResourceRef },
+  { place, resource, manager }: Way,
   cluster: ClusterClient,
   signal: AbortSignal,
 ): Promise<void> {
@@ -89,7 +111,7 @@ async function apply(
     ...keyOf(object.metadata),
     type: 'apply' as const,
     patch: object,
-    fieldManager: ownName,
+    fieldManager: manager,
   }
   try {
     await cluster.resource(anyObjects(resource)).patch({ ...request, force: true }, signal)
@@ -134,14 +156,17 @@ function entryOf({ apiVersion, kind, metadata }: AnyObject): Entry {
   return { apiVersion, kind, metadata: keyOf(metadata) }
 }
 
-/** The version does not count: an add-on may go on to a newer one. */
-function entryText({ apiVersion, kind, metadata }: Entry): string {
-  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : ''
-  return `${group} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`
+async function readInventory(
+  { name }: Pick<Inventory, 'name'>,
+  cluster: ClusterClient,
+  signal: AbortSignal,
+): Promise<Entry[]> {
+  const key = { namespace: inventoryNamespace, name }
+  return entriesIn(await ifThere(cluster.resource(resources.configMaps).get(key, signal)))
 }
 
-async function readInventory(cluster: ClusterClient, signal: AbortSignal): Promise<Entry[]> {
-  const found = await ifThere(cluster.resource(resources.configMaps).get(inventoryKey, signal))
+/** Returns the objects in the list of an inventory's ConfigMap; none if it has no list. */
+export function entriesIn(found: ConfigMap | undefined): Entry[] {
   const text = found?.data?.['objects']
   if (text === undefined) return []
   const parsed: unknown = JSON.parse(text)
@@ -151,22 +176,18 @@ async function readInventory(cluster: ClusterClient, signal: AbortSignal): Promi
 
 async function writeInventory(
   entries: readonly Entry[],
+  { name, manager, labels, data }: Inventory,
   cluster: ClusterClient,
   signal: AbortSignal,
 ): Promise<void> {
+  const key = { namespace: inventoryNamespace, name }
   const patch = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: inventoryKey,
-    data: { objects: JSON.stringify(entries) },
+    metadata: { ...key, ...(labels ? { labels } : {}) },
+    data: { ...data, objects: JSON.stringify(entries) },
   }
-  const request = {
-    ...inventoryKey,
-    type: 'apply' as const,
-    patch,
-    fieldManager: ownName,
-    force: true,
-  }
+  const request = { ...key, type: 'apply' as const, patch, fieldManager: manager, force: true }
   await cluster.resource(resources.configMaps).patch(request, signal)
 }
 
