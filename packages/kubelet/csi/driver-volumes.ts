@@ -30,7 +30,7 @@ import {
   type CsiVolume,
   type SecretName,
 } from './describe-volume.ts'
-import { KeyedLock } from './keyed-lock.ts'
+import { KeyedLock } from '../keyed-lock.ts'
 import type { VolumeLedger } from './volume-ledger.ts'
 import { removeEmpty, type FoundRecord, type VolumePlaces } from './volume-record.ts'
 
