@@ -6,6 +6,7 @@
  * end-to-end tests need.
  */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { ExpectedError, exitCodes } from '@skerry/base'
 import { startTestMachine, type TestMachine } from '@skerry/testing'
@@ -18,6 +19,8 @@ const place = { namespace: 'edges', name: 'branch-7' }
 const firstHost = 11
 /** How long twenty machines may take on a busy computer of two cores. */
 const patienceMs = 1_500_000
+/** systemd takes seven for each machine; without one, sshd does not start. */
+const instancesEach = 8
 /** Lines of the list for machines that cannot join. */
 const wrong = 2
 
@@ -26,6 +29,14 @@ const right = Number(values.lines) - wrong
 if (!Number.isInteger(right) || right < 1 || right > 100) {
   const text = `Cannot make a list of ${values.lines} lines: expected a number from 3 to 102`
   throw new ExpectedError(text, exitCodes.usage)
+}
+
+const instancesFile = '/proc/sys/fs/inotify/max_user_instances'
+const instances = Number(await readFile(instancesFile, 'utf8'))
+const needed = instancesEach * (right + 1)
+if (instances < needed) {
+  const text = `Cannot boot ${right + 1} machines: the kernel gives ${instances} inotify instances, fewer than ${needed}; run sysctl -w fs.inotify.max_user_instances=512`
+  throw new ExpectedError(text, exitCodes.missingDependency)
 }
 
 await using hub = await EdgeHub.start([], { patienceMs })
