@@ -606,6 +606,7 @@ const realClockReaders: Readonly<Record<string, readonly string[]>> = {
     'cmd/commands/machine-commands.ts',
     'cmd/commands/machine-join-commands.ts',
     'cmd/commands/package-commands.ts',
+    'cmd/commands/simulate-commands.ts',
     'cmd/commands/up-commands.ts',
     'roles/client/certificates.ts',
     'roles/client/clusters/cluster-describe.ts',

@@ -19,6 +19,7 @@ import { addConsoleCommand, addLoginCommands } from './commands/login-commands.t
 import { addMachineCommands } from './commands/machine-commands.ts'
 import { addNodeCommand } from './commands/node-commands.ts'
 import { addPackageCommands } from './commands/package-commands.ts'
+import { addSimulateCommand } from './commands/simulate-commands.ts'
 import { addSiteCommands } from './commands/site-commands.ts'
 import { addBackupCommands, addStoreCommands } from './commands/store-commands.ts'
 import { addTokenCommands } from './commands/token-commands.ts'
@@ -44,6 +45,7 @@ const groups: readonly ((program: Command) => void)[] = [
   addSiteCommands,
   addNodeCommand,
   addDrillCommand,
+  addSimulateCommand,
   addWitnessCommand,
   addEtcdCommand,
   addHubCommand,

@@ -33,6 +33,16 @@ export const clientBounds = Object.freeze({
     /** The connections open at once to one local port; more are refused. */
     connectionsMax: 500,
   }),
+  kernelCommands: Object.freeze({
+    /** The output of a program that is read; the rest is dropped. */
+    outputBytesMax: 65_536,
+  }),
+  linkPlan: Object.freeze({
+    /** A simulated link drops what would wait longer. */
+    queueMs: 200,
+    /** The largest packets that interfaces of one machine exchange fit into it. */
+    burstBytesMin: 65_536,
+  }),
   logInAt: Object.freeze({
     /** The time that a person may take, in milliseconds. */
     personMsMax: 300_000,
@@ -47,6 +57,10 @@ export const clientBounds = Object.freeze({
     usedMsMax: 60_000,
     answerMs: 5_000,
     rewriteAttemptsMax: 5,
+  }),
+  simulateLink: Object.freeze({
+    /** A simulation without cuts has nothing to do meanwhile, in milliseconds. */
+    idleMs: 3_600_000,
   }),
   serviceConnection: Object.freeze({
     /** The time to open the way through hub, tunnel and service, in milliseconds. */

@@ -64,6 +64,7 @@ export const systemPrograms: readonly SystemProgram[] = Object.freeze([
     service: 'etcd.service',
     isForUsers: true,
   },
+  { program: 'tc', debianPackage: 'iproute2', neededBy: 'tests' },
   { program: 'etcdctl', debianPackage: 'etcd-client', neededBy: 'tests' },
   { program: 'curl', debianPackage: 'curl', neededBy: 'tests', isForUsers: true },
   { program: 'ps', debianPackage: 'procps', neededBy: 'tests' },
