@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
+import { skerryCommand, skerryEnv } from './role-process.ts'
 import { containerStates } from './container-states.ts'
 import { fetchPage, type Page } from './guestbook-page.ts'
 import {
@@ -46,6 +47,31 @@ test(
     await untilOnDisk(cluster, node)
     await cluster.waitFor('the list through the node', () => listsSettings(cluster, node.host))
     await untilMayWrite(cluster, node)
+    await t.test('a drill cuts the link for real, and nothing breaks', async () => {
+      const directories = ['--data-dir', join(cluster.directory, node.name)]
+      const drill = ['drill', '--cut', '3s', ...directories, '-o', 'json']
+      const { stdout, stderr } = await node.host.run([...skerryCommand, ...drill], {
+        env: skerryEnv,
+      })
+      assert.equal(stderr, '')
+      // The command prints a list of these.
+      const findings = JSON.parse(stdout) as {
+        subject: string
+        result: string
+        reasons: string[]
+      }[]
+      const subjects = new Set(findings.map(({ subject }) => subject))
+      for (const each of ['node', 'DNS', 'local API', 'default/reader'])
+        assert.ok(subjects.has(each))
+      assert.deepEqual(
+        findings.filter(({ result }) => result !== 'goes on'),
+        [],
+      )
+      assert.equal(
+        (await node.host.run(['nft', 'list', 'table', 'inet', 'skerry_drill'])).exitCode,
+        1,
+      )
+    })
     await cluster.siteHost.cut()
     await node.host.reboot()
     await node.role.start()

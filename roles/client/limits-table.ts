@@ -17,6 +17,17 @@ export const clientBounds = Object.freeze({
     /** The time in which containerd says which images it has, in milliseconds. */
     imagesMs: 10_000,
   }),
+  drillCut: Object.freeze({
+    /** The time for one answer of DNS, containerd, or a port, in milliseconds. */
+    lookMs: 1_500,
+    /** The interval of looks, in milliseconds. */
+    betweenMs: 1_000,
+    /** The time after the cut in which containers must not restart, in milliseconds. */
+    afterMs: 10_000,
+    /** The time after the cut in which the node must renew its lease, in milliseconds. */
+    returnMs: 60_000,
+    askMs: 5_000,
+  }),
   followEdgeCluster: Object.freeze({
     /** The interval at which durations are drawn again, in milliseconds. */
     drawMs: 1_000,

@@ -5,9 +5,8 @@ import { dialContainerd, logBytesMax, readHeldPods, type HeldPod } from '@skerry
 import { readRoleDirectories } from '../../admin/certificate-list.ts'
 import { containerdSocket } from '../../node/node-containerd.ts'
 import { clientBounds } from '../limits-table.ts'
-import { plainText } from '../text/plain-text.ts'
-import { printTable } from '../text/print-table.ts'
 import { planDrill, type DrillFacts } from './drill-plan.ts'
+import { printFindings } from './print-findings.ts'
 
 export interface DrillOptions {
   readonly dataDir: string
@@ -23,14 +22,7 @@ const { imagesMs } = clientBounds.drill
 export async function printDrill({ dataDir, runDir, days, output }: DrillOptions): Promise<void> {
   const nowMs = Date.now()
   const findings = planDrill(await readFacts({ dataDir, runDir }), nowMs, nowMs + days * dayMs)
-  if (output === 'json') return console.log(JSON.stringify(findings))
-  printTable([
-    ['SUBJECT', 'RESULT', 'REASON'],
-    ...findings.flatMap(({ subject, result, reasons: [first = '-', ...rest] }) => [
-      [subject, result, plainText(first)],
-      ...rest.map((reason) => ['', '', plainText(reason)]),
-    ]),
-  ])
+  printFindings(findings, output)
 }
 
 async function readFacts({
