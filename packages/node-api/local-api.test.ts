@@ -187,6 +187,34 @@ test('a node that starts without its control plane answers from its disk', async
   assert.equal((await scene.ask(token, { path: `${maps}/a` })).body.data.color, 'red')
 })
 
+test('a watch that began without the control plane goes on when it returns, after a restart of the node too', async () => {
+  await using scene = await LocalApiScene.start({ log })
+  const token = await scene.account('app', readMaps)
+  await scene.admin({ method: 'POST', path: maps, body: map('a', 'red') })
+  await until(async () => (await scene.ask('', { path: '/readyz' })).status === 200)
+  await scene.ask(token, { path: maps })
+  await scene.ask(token, { path: `${maps}?watch=1&timeoutSeconds=1` })
+  await scene.stopNode()
+  await scene.link.cut()
+  await scene.startNode()
+  const stop = new AbortController()
+  const seen: string[] = []
+  using transport = scene.open(token)
+  const watching = (async () => {
+    for await (const { object } of watchApi(transport, `${maps}?watch=1`, stop.signal)) {
+      seen.push(object.metadata.name)
+    }
+  })()
+  await until(() => seen.includes('a'))
+  await scene.link.restore()
+  await scene.admin({ method: 'POST', path: maps, body: map('b', 'blue') })
+  await until(() => seen.includes('b'))
+  stop.abort(new Error('the test is over'))
+  await watching.catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error
+  })
+})
+
 test('damaged copies are removed and fetched again', async () => {
   const errors: string[] = []
   const noting = { ...silentLogger, error: (text: string) => void errors.push(text) }

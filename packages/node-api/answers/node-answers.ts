@@ -209,7 +209,7 @@ export class NodeAnswers {
     }
     const asked = { request, info, user, right }
     const answer = info.isResourceRequest
-      ? await this.#objects(asked)
+      ? await this.#objects(asked, ownToken(request))
       : this.#document(request, info)
     if (answer) return answer
     throw refuse(`${askedText(info)} was not copied to this node before`)
@@ -233,13 +233,14 @@ export class NodeAnswers {
     return { status: 200, headers: { ...headers, ...this.#age(readAtMs) }, body }
   }
 
-  async #objects(asked: Admitted): Promise<ApiAnswer | undefined> {
+  async #objects(asked: Admitted, token: string | undefined): Promise<ApiAnswer | undefined> {
     const { info } = asked
     if (info.subresource !== '' || info.method === 'HEAD') return undefined
     if (info.verb === 'get') return this.#object(asked)
     const found = this.#deps.copies.find(scopeOf(info))
     if (!found?.copy) return undefined
     found.usedAtMs = this.#deps.clock.now()
+    if (token !== undefined) found.offerForReturn(token)
     const answer = await this.#fromCopy(asked, found.copy)
     return { ...answer, headers: { ...answer.headers, ...this.#age(found.readAtMs) } }
   }

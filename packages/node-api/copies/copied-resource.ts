@@ -162,6 +162,11 @@ export class CopiedResource {
     if (!this.#isFollowing) this.#wake.raise()
   }
 
+  /** The same for a reader who is answered while the control plane is away: after a restart of the node nobody else may ask. */
+  offerForReturn(token: string): void {
+    if (this.#token === undefined) this.offer(token)
+  }
+
   /** Follows until the signal aborts. Throws CopyTooLargeError and DamagedCopyError. */
   async run(signal: AbortSignal, onCopy: (copy: ObjectCopy) => void): Promise<void> {
     using transport = this.#deps.open(this.#credentials())
