@@ -10,7 +10,7 @@ export interface CommandEnd {
   readonly stderr: string
 }
 
-/** Runs a program of the machine to its end. Rejects if it cannot be started. */
+/** Runs a program of the machine to its end. Rejects if it cannot be started, and with the signal's reason once that aborts. */
 export async function runCommand(
   command: readonly string[],
   signal: AbortSignal,
@@ -27,7 +27,11 @@ export async function runCommand(
   const [stdout, stderr] = [read(child.stdout), read(child.stderr)]
   child.stdin.on('error', () => child.kill())
   child.stdin.end(input)
-  const [code] = await once(child, 'close')
+  const [code] = await once(child, 'close').catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw error
+  })
+  signal.throwIfAborted()
   return { code: typeof code === 'number' ? code : 1, stdout: stdout(), stderr: stderr() }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '@skerry/base'
 import { createTestNetwork, until, type TestHost } from '@skerry/testing'
+import { runCommand } from './kernel-commands.ts'
 import { endSimulation } from './simulate-link.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root: it makes network namespaces'
@@ -38,6 +39,14 @@ async function kernelOf(host: TestHost): Promise<string> {
   const queue = await host.run(['tc', 'qdisc', 'show', 'dev', 'eth0', 'root'])
   return `${rules.stdout}${queue.stdout}`
 }
+
+test('a program of the machine that is interrupted ends with the reason, at whatever moment', async () => {
+  const stop = new AbortController()
+  const reason = new Error('interrupted')
+  const running = runCommand(['sleep', '30'], stop.signal)
+  stop.abort(reason)
+  await assert.rejects(running, (error) => error === reason)
+})
 
 test(
   'a bad link is bad in both directions, and as before when the command ends or is killed',
