@@ -297,7 +297,10 @@ export class LocalApiScene implements AsyncDisposable {
 
   async restore(): Promise<void> {
     await this.link.restore()
-    await until(async () => (await this.ask('', { path: '/readyz' })).status === 200)
+    // A connection that was made during the cut ends at once.
+    const isReady = async (): Promise<boolean> =>
+      (await this.ask('', { path: '/readyz' })).status === 200
+    await until(() => isReady().catch(() => false))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
