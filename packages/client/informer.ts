@@ -2,6 +2,7 @@ import {
   abortReason,
   asError,
   createBackoff,
+  createWakeFlag,
   giveWay,
   type Backoff,
   type Clock,
@@ -63,6 +64,8 @@ export interface Informer<T extends KubeObject> {
   recordWrite(object: T): void
   /** Does the same for a delete that removed the object at once; `object` is the server's answer. */
   recordDelete(object: KubeObject): void
+  /** Ends a pause after a failure: the server answers again. */
+  retryNow(): void
   /** Lists and watches until the signal aborts. Rejects with its reason. */
   run(signal: AbortSignal): Promise<never>
 }
@@ -85,6 +88,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   readonly #cache: ObjectCache<T>
   readonly #listeners = new Set<(change: Change<T>) => void>()
   readonly #backoff: Backoff
+  readonly #again = createWakeFlag()
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #lastContactMs: number | undefined
@@ -183,8 +187,18 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       const livedMs = this.#deps.clock.monotonicMs() - startMs
       if (livedMs >= clientLimits.watchGraceMs) this.#backoff.reset()
       if (failure === undefined && livedMs >= watchMsMin) continue
-      await this.#deps.clock.sleep(this.#delayMs(failure), signal)
+      await this.#pause(this.#delayMs(failure), signal)
     }
+  }
+
+  retryNow(): void {
+    this.#again.raise()
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    this.#again.lower()
+    using _timer = this.#deps.clock.setTimer(ms, this.#again.raise)
+    await this.#again.wait(signal)
   }
 
   #delayMs(failure: unknown): number {

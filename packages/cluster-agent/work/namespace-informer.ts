@@ -82,6 +82,10 @@ export class NamespaceInformer<T extends KubeObject> implements Informer<T>, Dis
     this.#all.recordDelete(object)
   }
 
+  retryNow(): void {
+    this.#all.retryNow()
+  }
+
   /** The owner of the informer of all namespaces runs it. */
   async run(): Promise<never> {
     throw new Error(`Cannot run the informer of namespace "${this.#namespace}" alone`)

@@ -44,6 +44,8 @@ export interface NodeAgentDeps {
   leaseNotes?: LeaseNotes | undefined
   /** Called with the node object as the API has it. */
   onNode: (node: Node) => void
+  /** Called when the control plane answers again after a failure. */
+  onReturn: () => void
 }
 
 /** Further content that a node writes into its lease with each renewal. */
@@ -110,12 +112,16 @@ export class NodeAgent {
     const backoff = createBackoff(kubeletBounds.nodeAgent.retry, this.#deps.random)
     const { requestTimeoutMs: ms } = nodeAgentDefaults
     const message = `Cannot ${what}: no answer`
-    const { clock } = this.#deps
+    const { clock, onReturn } = this.#deps
+    let hasFailed = false
     for (;;) {
       try {
-        return await withTimeout({ ms, message, clock }, signal, work)
+        await withTimeout({ ms, message, clock }, signal, work)
+        if (hasFailed) onReturn()
+        return
       } catch (error) {
         signal.throwIfAborted()
+        hasFailed = true
         this.#deps.log.debug('Node request failed', { what, error: asError(error) })
         await clock.sleep(backoff.nextMs(), signal)
       }

@@ -107,6 +107,20 @@ test('a pod that was deleted while the node was cut off ends when it is back', a
   await node.until('nothing is left', () => node.runtime.size === 0)
 })
 
+test('a node that was cut off for long knows its pods seconds after the control plane answers again', async () => {
+  await using node = await SimulatedNode.start()
+  for (const cutSeconds of [240, 250, 260]) {
+    await node.createPod('web')
+    await node.until('web runs', () => has(node, 'web Running ready 0'))
+    node.setCut(true)
+    await node.deletePod('web')
+    await node.pass(cutSeconds)
+    node.setCut(false)
+    // The pod may take 5 s to end.
+    await node.until('web is gone', async () => (await node.pods()).length === 0, 22)
+  }
+})
+
 test('a missing image is reported, and pulled again at growing intervals', async () => {
   await using node = await SimulatedNode.start()
   await node.createPod('web', { containers: [{ name: 'main', image: 'nowhere:1' }] })

@@ -127,6 +127,7 @@ export async function runKubelet(
     leaseNotes: deps.notes?.lease,
     ...(deps.notes?.clockFault ? { clockFault: deps.notes.clockFault } : {}),
     onNode,
+    onReturn: () => store.retryNow(),
   })
   await Promise.all([store.load(), csi.load(), devices.load()])
   if (store.node) {

@@ -134,6 +134,11 @@ export class NodeStore implements NodeObjects, AsyncDisposable {
     }
   }
 
+  /** Ends the pause before the next try to read pods. */
+  retryNow(): void {
+    this.#informer.retryNow()
+  }
+
   async run(): Promise<void> {
     using _listening = this.#informer.onChange((change) => {
       if (change.type === 'deleted') this.#delete(change.object)
