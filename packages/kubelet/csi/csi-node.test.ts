@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { status } from '@grpc/grpc-js'
 import type { CSIDriver, PersistentVolume, PersistentVolumeClaim, Volume } from '@skerry/api'
-import { resources } from '@skerry/client'
+import { ifThere, resources } from '@skerry/client'
 import { until } from '@skerry/testing'
 import { FakeCsiDriver, type FakeCsiDriverOptions } from '../testing/fake-csi-driver.ts'
 import { SimulatedNode } from '../testing/simulated-node.ts'
@@ -382,7 +382,7 @@ test('a volume is published only once it is attached, and stays in use until it 
   const name = `kubernetes.io/csi/${driverName}^${handle}`
   const nodes = node.api.resource(resources.nodes)
   const inUse = async (): Promise<readonly string[]> =>
-    (await nodes.get({ name: nodeName }, signal)).status?.volumesInUse ?? []
+    (await ifThere(nodes.get({ name: nodeName }, signal)))?.status?.volumesInUse ?? []
   await scene.until(async () => (await inUse()).includes(name))
   await node.pass(20)
   assert.equal(driver.staged.size, 0)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@skerry/client'
+import { ifThere, resources } from '@skerry/client'
 import type { ContainerConfig } from '../cri/container-runtime.ts'
 import { FakeDevicePlugin } from '../testing/fake-device-plugin.ts'
 import { SimulatedNode } from '../testing/simulated-node.ts'
@@ -27,8 +27,9 @@ async function startScene(): Promise<Scene> {
     },
   })
   const counts = async (): Promise<string> => {
-    const found = await node.api.resource(resources.nodes).get({ name: 'sim' }, signal)
-    const { capacity, allocatable } = found.status ?? {}
+    // It may not be registered yet.
+    const found = await ifThere(node.api.resource(resources.nodes).get({ name: 'sim' }, signal))
+    const { capacity, allocatable } = found?.status ?? {}
     return `${allocatable?.[resource]} of ${capacity?.[resource]}`
   }
   return {
