@@ -11,13 +11,13 @@ import type { BenchOptions, Figure } from './measure/figure.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** All of them share one hub, in this order: after the changes of `fleet` the hub goes on telling for minutes which clusters are silent. */
+/** All of them share one hub, in this order. */
 const measures: Readonly<Record<string, (scene: BenchScene, rounds: number) => Promise<Figure[]>>> =
   {
     'first-page': measureFirstPage,
     pods: measurePods,
-    idle: measureIdlePage,
     fleet: measureFleetPages,
+    idle: measureIdlePage,
     tabs: measureTabs,
   }
 

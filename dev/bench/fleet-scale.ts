@@ -6,9 +6,9 @@ import { ExpectedError, exitCodes } from '@skerry/base'
 import { version } from '../../roles/runtime/version.ts'
 import { bundleProgram } from '../build/bundle.ts'
 import { freePort } from '../processes/free-port.ts'
+import { firstImage } from './fleet/propagation.ts'
 import {
   changeImage,
-  firstImage,
   placeConfigMaps,
   placeDeployment,
   readyClusters,

@@ -6,26 +6,13 @@ import { test } from 'node:test'
 import type { CommandResult, TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from './cluster-on-hosts.ts'
 import { containerStates } from './container-states.ts'
+import { echoOnEachNode } from './echo-manifest.ts'
 import { moveNode, moveSite, untilNodeAt } from './moved-address.ts'
 import { whyNot } from './prerequisites.ts'
 import { RoleProcess, skerryCommand } from './role-process.ts'
 
 /** One web server on each node, and a service over both. */
-const manifest = `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: { name: echo, namespace: default }
-spec:
-  selector: { matchLabels: { app: echo } }
-  template:
-    metadata: { labels: { app: echo } }
-    spec:
-      containers:
-        - name: echo
-          image: skerry-examples/guestbook:v1
-          command: [sh, -c, 'mkdir /tmp/www && hostname > /tmp/www/name && exec httpd -f -p 8080 -h /tmp/www']
-          readinessProbe: { httpGet: { path: /name, port: 8080 }, periodSeconds: 1 }
----
+const manifest = `${echoOnEachNode}---
 apiVersion: v1
 kind: Service
 metadata: { name: echo, namespace: default }

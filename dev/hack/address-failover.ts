@@ -8,24 +8,11 @@
 import { ExpectedError, exitCodes, systemClock } from '@skerry/base'
 import type { TestHost } from '@skerry/testing'
 import { ClusterOnHosts, type EdgeNode } from '../e2e/cluster-on-hosts.ts'
+import { echoOnEachNode } from '../e2e/echo-manifest.ts'
 import { whyNot } from '../e2e/prerequisites.ts'
 
 /** One web server on each node, and a load balancer over both. */
-const manifest = `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: { name: echo, namespace: default }
-spec:
-  selector: { matchLabels: { app: echo } }
-  template:
-    metadata: { labels: { app: echo } }
-    spec:
-      containers:
-        - name: echo
-          image: skerry-examples/guestbook:v1
-          command: [sh, -c, 'mkdir /tmp/www && hostname > /tmp/www/name && exec httpd -f -p 8080 -h /tmp/www']
-          readinessProbe: { httpGet: { path: /name, port: 8080 }, periodSeconds: 1 }
----
+const manifest = `${echoOnEachNode}---
 apiVersion: v1
 kind: Service
 metadata: { name: echo, namespace: default }

@@ -55,6 +55,7 @@ export { ConnectError, destinationOf, hostAndPort, type Connect } from './outbou
 export { connectByProxy, type HttpProxy, type ProxyLogin } from './outbound/connect-by-proxy.ts'
 export { connectByTcp } from './outbound/connect-by-tcp.ts'
 export { addressBytes } from './outbound/address-bytes.ts'
+export { ipv4Number, ipv4Text } from './outbound/ipv4-number.ts'
 export {
   addressKind,
   sameAddress,

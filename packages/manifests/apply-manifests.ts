@@ -30,7 +30,7 @@ export interface ApplyDeps {
   readonly clock: Clock
   readonly print: (line: string) => void
   /** Returns true for an object, by its `objectKey`, that stays although these manifests have it no more. Default: none does. */
-  readonly stays?: (key: string) => boolean
+  readonly stays?: (key: string) => Promise<boolean>
 }
 
 /** One object of an inventory. */
@@ -72,7 +72,7 @@ export async function applyManifests(
   }
   const gone = [...own.values()].filter((entry) => !wanted.has(objectKey(entry)))
   for (const entry of gone.toReversed()) {
-    if (stays?.(objectKey(entry)) !== true) {
+    if ((await stays?.(objectKey(entry))) !== true) {
       await remove(entry, kinds, cluster, signal)
       print(`removed ${objectText(entry)}`)
     }

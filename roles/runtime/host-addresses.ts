@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os'
-import { hostAndPort } from '@skerry/base'
+import { hostAndPort, ipv4Number, ipv4Text } from '@skerry/base'
 
 /** The interfaces that the node itself creates: their addresses are not the machine's. */
 const ownInterfaces = /^(skerry|veth|cni|docker|br-|flannel|vxlan)/
@@ -49,8 +49,7 @@ export function withoutBrackets(text: string): string {
 /** The nth address of a range, e.g. addressOf('10.43.0.0/16', 10) is 10.43.0.10. */
 export function addressOf(cidr: string, index: number): string {
   const [base = ''] = cidr.split('/')
-  const value = base.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) + index
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
+  return ipv4Text(ipv4Number(base) + index)
 }
 
 /** The machine's own name as a node's name: lower case, without what names may not have. */

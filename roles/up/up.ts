@@ -187,11 +187,10 @@ async function startRoles(scope: UpScope, signal: AbortSignal): Promise<void> {
     // A detached supervisor prints into a log, which holds no secret.
     if (process.send === undefined) await printConsole(hubAdmin, signal)
     process.send?.({ type: 'ready' })
-    const log = createLogger({ level: options.logLevel, destination: process.stderr })
     await Promise.all([
       ...roles.map((role) => role.ended),
       // Only a detached supervisor has one.
-      keepLogBounded(installation.logFile('up'), { clock: systemClock, log }, signal).catch(
+      keepLogBounded(installation.logFile('up'), supervisorDeps(options), signal).catch(
         () => undefined,
       ),
     ])
@@ -213,13 +212,14 @@ function startRole(
       logFile: installation.logFile(role),
       engineFlags: engineFlags[role] ?? [],
     },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      log: createLogger({ level: options.logLevel, destination: process.stderr }),
-    },
+    supervisorDeps(options),
     signal,
   )
+}
+
+function supervisorDeps({ logLevel: level }: UpOptions) {
+  const log = createLogger({ level, destination: process.stderr })
+  return { clock: systemClock, random: systemRandom, log }
 }
 
 function siteArguments({ options, installation }: UpScope): string[] {

@@ -1,6 +1,7 @@
 import type { AnyObject } from '@skerry/api'
 import type { RawClient } from '../../processes/raw-client.ts'
 import { expectSent } from '../fleet/watched-objects.ts'
+import { deployment } from '../fleet/propagation.ts'
 
 const namespace = '/namespaces/default'
 const deployments = `/apis/apps/v1${namespace}/deployments`
@@ -11,7 +12,7 @@ const waves = { 'hub.skerry.io/waves': '1%; 10%; 50%' }
 
 /** Creates a Deployment and the policy that sends it to all clusters, in waves when it changes. */
 export async function placeDeployment(client: RawClient, name: string): Promise<void> {
-  await expectSent(client, 'POST', deployments, deployment(name))
+  await expectSent(client, 'POST', deployments, deployment(name, 1))
   await expectSent(client, 'POST', policies, policy(name, 'Deployment', [name], waves))
 }
 
@@ -54,25 +55,6 @@ export async function readyClusters(client: RawClient): Promise<number> {
 
 interface ListedCluster {
   readonly status?: { readonly conditions?: readonly { type: string; status: string }[] }
-}
-
-export const firstImage = 'registry.example.com/web:1'
-
-function deployment(name: string): AnyObject {
-  const labels = { app: name }
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: { containers: [{ name: 'web', image: firstImage }] },
-      },
-    },
-  }
 }
 
 function policy(

@@ -45,7 +45,7 @@ interface Asked {
 }
 
 async function placeEverywhere(client: RawClient, { name, sites }: Asked): Promise<number[]> {
-  await expectSent(client, 'POST', `/apis/apps/v1${namespace}/deployments`, deployment(name))
+  await expectSent(client, 'POST', `/apis/apps/v1${namespace}/deployments`, deployment(name, 2))
   const doneMs = new Map<string, number>()
   using _watch = await watchObjects(client, '/apis/work.karmada.io/v1alpha1/works', (object) => {
     // A watch at the path of Works brings Works alone, each validated by the hub.
@@ -99,18 +99,22 @@ async function until(isDone: () => boolean, what: string): Promise<void> {
   }
 }
 
-function deployment(name: string): AnyObject {
+/** The image of the Deployments before anybody changes it. */
+export const firstImage = 'registry.example.com/web:1'
+
+/** A Deployment of a web server. */
+export function deployment(name: string, replicas: number): AnyObject {
   const labels = { app: name }
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name, namespace: 'default' },
     spec: {
-      replicas: 2,
+      replicas,
       selector: { matchLabels: labels },
       template: {
         metadata: { labels },
-        spec: { containers: [{ name: 'web', image: 'registry.example.com/web:1' }] },
+        spec: { containers: [{ name: 'web', image: firstImage }] },
       },
     },
   }

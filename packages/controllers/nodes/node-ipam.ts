@@ -1,3 +1,4 @@
+import { ipv4Number, ipv4Text } from '@skerry/base'
 import type { Node } from '@skerry/api'
 import { keyOfObject, parseKey, resources } from '@skerry/client'
 import { watch, type ControllerDefinition } from '@skerry/controller-runtime'
@@ -29,9 +30,9 @@ export function nextPodCidr(
   const count = 2 ** (options.nodeMaskSize - Number(length))
   const size = 2 ** (32 - options.nodeMaskSize)
   const taken = new Set(nodes.flatMap((node) => node.spec?.podCIDRs ?? node.spec?.podCIDR ?? []))
-  const start = toNumber(base)
+  const start = ipv4Number(base)
   for (let index = 0; index < count; index++) {
-    const candidate = `${toText(start + index * size)}/${options.nodeMaskSize}`
+    const candidate = `${ipv4Text(start + index * size)}/${options.nodeMaskSize}`
     if (taken.has(candidate) || without.some((range) => isPart(candidate, range))) continue
     if (within === undefined || isPart(candidate, within)) return candidate
   }
@@ -43,16 +44,8 @@ function isPart(range: string, whole: string): boolean {
   const [address = '', length = ''] = range.split('/')
   const [start = '', wholeLength = ''] = whole.split('/')
   const size = 2 ** (32 - Number(wholeLength))
-  const distance = toNumber(address) - toNumber(start)
+  const distance = ipv4Number(address) - ipv4Number(start)
   return Number(length) >= Number(wholeLength) && distance >= 0 && distance < size
-}
-
-function toNumber(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
-
-function toText(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 }
 
 /** Assigns each node the range of its pods' addresses. There is one worker, so that two nodes never race. */

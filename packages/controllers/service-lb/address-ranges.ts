@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { ipv4Number, ipv4Text } from '@skerry/base'
 import { controllerBounds } from '../limits-table.ts'
 
 const { addressesMax } = controllerBounds.addressRanges
@@ -15,7 +16,7 @@ export function parseAddressRanges(text: string): string[] {
     if (addresses.size + last - first >= addressesMax) {
       throw new RangeError(`the ranges have more than ${addressesMax} addresses`)
     }
-    for (let value = first; value <= last; value++) addresses.add(textOf(value))
+    for (let value = first; value <= last; value++) addresses.add(ipv4Text(value))
   }
   return [...addresses]
 }
@@ -23,9 +24,9 @@ export function parseAddressRanges(text: string): string[] {
 function parseRange(text: string): { first: number; last: number } {
   const [, start = '', separator = '', end = ''] = /^([\d.]+)(?:([-/])([\d.]+))?$/.exec(text) ?? []
   if (!isIPv4(start)) throw unreadable(text)
-  const first = numberOf(start)
+  const first = ipv4Number(start)
   if (separator === '') return { first, last: first }
-  if (separator === '-' && isIPv4(end)) return { first, last: numberOf(end) }
+  if (separator === '-' && isIPv4(end)) return { first, last: ipv4Number(end) }
   const number = Number(end)
   if (!Number.isInteger(number)) throw unreadable(text)
   if (separator === '-') {
@@ -42,18 +43,10 @@ function unreadable(text: string): RangeError {
   return new RangeError(`"${text}" is not a range of IPv4 addresses, e.g. 192.168.7.240-250`)
 }
 
-function numberOf(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
-
-function textOf(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
-}
-
 /** Reports whether the address is in the IPv4 prefix, e.g. 192.168.7.0/24. */
 export function isWithin(address: string, cidr: string): boolean {
   const [base = '', length = ''] = cidr.split('/')
   if (!isIPv4(base) || !/^\d{1,2}$/.test(length)) return false
   const size = 2 ** (32 - Number(length))
-  return Math.floor(numberOf(address) / size) === Math.floor(numberOf(base) / size)
+  return Math.floor(ipv4Number(address) / size) === Math.floor(ipv4Number(base) / size)
 }

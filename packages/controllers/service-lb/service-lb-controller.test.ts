@@ -4,6 +4,7 @@ import type { Node, Service } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { startTestApiServer } from '@skerry/testing'
 import { startControllerWorld } from '../testing/controller-world.ts'
+import { balancer } from '../testing/load-balancer.ts'
 import { serviceLbController } from './service-lb-controller.ts'
 
 const node = (name: string, address: string): Node => ({
@@ -13,18 +14,6 @@ const node = (name: string, address: string): Node => ({
   status: {
     addresses: [{ type: 'InternalIP', address }],
     conditions: [{ type: 'Ready', status: 'True' }],
-  },
-})
-
-const balancer = (name: string, spec: Service['spec'] = {}): Service => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name, namespace: 'default' },
-  spec: {
-    type: 'LoadBalancer',
-    allocateLoadBalancerNodePorts: false,
-    ports: [{ name: 'http', port: 80 }],
-    ...spec,
   },
 })
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedClock } from '@skerry/base'
-import type { Lease, Node, Service } from '@skerry/api'
+import type { Lease, Node } from '@skerry/api'
 import { resources } from '@skerry/client'
 import { startTestApiServer, until } from '@skerry/testing'
 import { startControllerWorld } from '../testing/controller-world.ts'
+import { balancer } from '../testing/load-balancer.ts'
 import { serviceRangeController } from './service-range-controller.ts'
 
 const node = (name: string, at: number, network = '192.168.7.0/24'): Node => ({
@@ -14,18 +15,6 @@ const node = (name: string, at: number, network = '192.168.7.0/24'): Node => ({
   status: {
     addresses: [{ type: 'InternalIP', address: `192.168.7.${at}` }],
     conditions: [{ type: 'Ready', status: 'True' }],
-  },
-})
-
-const balancer = (name: string, spec: Service['spec'] = {}): Service => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name, namespace: 'default' },
-  spec: {
-    type: 'LoadBalancer',
-    allocateLoadBalancerNodePorts: false,
-    ports: [{ name: 'http', port: 80 }],
-    ...spec,
   },
 })
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { seededRandom, simulatedClock, type Clock } from '@skerry/base'
+import { seededRandom, type SimulatedClock } from '@skerry/base'
+import { countingClock } from '../testing/counting-clock.ts'
 import { LeaseTable } from './lease-table.ts'
 
 interface Scene extends Disposable {
-  readonly clock: ReturnType<typeof simulatedClock>
+  readonly clock: SimulatedClock
   readonly table: LeaseTable
   /** Leases whose removal was asked for, in this order. */
   readonly expired: bigint[]
@@ -21,15 +22,7 @@ function openScene(ttls: readonly number[]): Scene {
   database.exec('CREATE TABLE lease (lease TEXT PRIMARY KEY, ttl_seconds INTEGER NOT NULL)')
   const insert = database.prepare('INSERT INTO lease VALUES (?, ?)')
   for (const [at, ttl] of ttls.entries()) insert.run(String(at + 1), ttl)
-  const clock = simulatedClock()
-  let timers = 0
-  const counting: Clock = {
-    ...clock,
-    setTimer: (...timer: Parameters<Clock['setTimer']>) => {
-      timers += 1
-      return clock.setTimer(...timer)
-    },
-  }
+  const { clock, counting, timers } = countingClock()
   const expired: bigint[] = []
   const onExpired = (lease: bigint): void => void expired.push(lease)
   const random = seededRandom(1)
@@ -38,7 +31,7 @@ function openScene(ttls: readonly number[]): Scene {
     clock,
     table,
     expired,
-    timers: () => timers,
+    timers,
     forgetExpired: () => expired.forEach((lease) => table.forget(lease)),
     [Symbol.dispose]() {
       table[Symbol.dispose]()

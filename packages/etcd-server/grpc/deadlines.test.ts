@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedClock, type Clock } from '@skerry/base'
+import { countingClock } from '../testing/counting-clock.ts'
 import { Deadlines } from './deadlines.ts'
 
 function openScene() {
-  const clock = simulatedClock()
-  let timers = 0
-  const counting: Clock = {
-    ...clock,
-    setTimer: (...timer: Parameters<Clock['setTimer']>) => {
-      timers += 1
-      return clock.setTimer(...timer)
-    },
-  }
+  const { clock, counting, timers } = countingClock()
   const late: string[] = []
   const deadlines = new Deadlines<string>(counting, (request) => late.push(request))
-  return { clock, deadlines, late, timers: () => timers }
+  return { clock, deadlines, late, timers }
 }
 
 test('a request ends at its deadline, and one that is over does not', async () => {

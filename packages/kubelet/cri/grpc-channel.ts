@@ -131,6 +131,22 @@ export class GrpcChannel implements Disposable {
   }
 }
 
+type PluginCall = (
+  method: string,
+  request: object,
+  timeoutMs: number,
+  signal: AbortSignal,
+) => Promise<object>
+
+/** Returns a function that calls a plugin's method, and gives it up after the timeout. */
+export function pluginCaller(channel: GrpcChannel, methods: Methods): PluginCall {
+  return async (name, request, timeoutMs, signal) => {
+    const method = methods[name]
+    if (!method) throw new RangeError(`Cannot call plugin: there is no method ${name}`)
+    return channel.unary(method, request, { timeoutMs }, signal)
+  }
+}
+
 function toMetadata(entries: Readonly<Record<string, string>> = {}): Metadata {
   const metadata = new Metadata()
   for (const [key, value] of Object.entries(entries)) metadata.set(key, value)

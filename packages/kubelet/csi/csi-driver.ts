@@ -1,4 +1,4 @@
-import { GrpcChannel, loadMethods, type Methods } from '../cri/grpc-channel.ts'
+import { GrpcChannel, loadMethods, pluginCaller } from '../cri/grpc-channel.ts'
 import { csiDefaults, kubeletBounds } from '../limits-table.ts'
 import { nodeService } from './csi-schema-table.ts'
 
@@ -147,20 +147,4 @@ interface InfoAnswer {
 
 interface CapabilitiesAnswer {
   capabilities: { rpc: { type: DriverCapability } | null }[]
-}
-
-type PluginCall = (
-  method: string,
-  request: object,
-  timeoutMs: number,
-  signal: AbortSignal,
-) => Promise<object>
-
-/** Returns a function that calls a plugin's method, and gives it up after the timeout. */
-export function pluginCaller(channel: GrpcChannel, methods: Methods): PluginCall {
-  return async (name, request, timeoutMs, signal) => {
-    const method = methods[name]
-    if (!method) throw new RangeError(`Cannot call plugin: there is no method ${name}`)
-    return channel.unary(method, request, { timeoutMs }, signal)
-  }
 }

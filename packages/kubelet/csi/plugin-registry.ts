@@ -9,11 +9,10 @@ import {
   type Logger,
   type Random,
 } from '@skerry/base'
-import { GrpcChannel, loadMethods } from '../cri/grpc-channel.ts'
+import { GrpcChannel, loadMethods, pluginCaller } from '../cri/grpc-channel.ts'
 import { csiDefaults, kubeletBounds } from '../limits-table.ts'
 import { namesIn } from '../system-error.ts'
 import { TaskGroup } from '../task-group.ts'
-import { pluginCaller } from './csi-driver.ts'
 import { registrationService } from './csi-schema-table.ts'
 
 /** A program that offers itself at a socket in the registry's directory. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { open, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { readFile, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeDirectoryDurably, syncDirectory, type Logger } from '@skerry/base'
+import { syncDirectory, type Logger } from '@skerry/base'
 import type { CSIDriverSpec } from '@skerry/api'
 import { hasCode, namesIn } from '../system-error.ts'
 import { VolumeError } from '../volumes/volume.ts'
+import { writeWholeFile } from '../write-whole-file.ts'
 
 /**
  * The record of a volume that a driver has staged or published, or may have: it is on disk before the driver is
@@ -97,16 +98,7 @@ function pathWord(name: string): string {
 
 /** Resolves once the record is on disk. */
 export async function writeRecord(directory: string, record: VolumeRecord): Promise<void> {
-  await makeDirectoryDurably(directory)
-  const path = join(directory, fileName)
-  const aside = `${path}.new`
-  {
-    await using file = await open(aside, 'w', 0o600)
-    await file.writeFile(JSON.stringify(record))
-    await file.sync()
-  }
-  await rename(aside, path)
-  await syncDirectory(directory)
+  await writeWholeFile(join(directory, fileName), JSON.stringify(record))
 }
 
 /** Removes the record and its directory, which must be empty otherwise. */

@@ -1,8 +1,8 @@
-import { open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { makeDirectoryDurably, messageOf, syncDirectory, type Logger } from '@skerry/base'
+import { messageOf, type Logger } from '@skerry/base'
 import { hasCode } from '../system-error.ts'
+import { writeWholeFile } from '../write-whole-file.ts'
 import type { DevicesByContainer } from './plan-allocation.ts'
 
 const textsSchema = z.record(z.string(), z.string())
@@ -103,22 +103,11 @@ export class DeviceLedger {
 
   /** Writes follow one another, and each has the newest state. */
   async #write(): Promise<void> {
-    const written = this.#writing.then(() => this.#writeNow())
+    const written = this.#writing.then(() => {
+      const content = { resources: [...this.#resources], entries: this.#entries }
+      return writeWholeFile(this.#path, JSON.stringify(content))
+    })
     this.#writing = written.catch(() => undefined)
     await written
-  }
-
-  async #writeNow(): Promise<void> {
-    const directory = dirname(this.#path)
-    await makeDirectoryDurably(directory)
-    const aside = `${this.#path}.new`
-    {
-      await using file = await open(aside, 'w', 0o600)
-      const content = { resources: [...this.#resources], entries: this.#entries }
-      await file.writeFile(JSON.stringify(content))
-      await file.sync()
-    }
-    await rename(aside, this.#path)
-    await syncDirectory(directory)
   }
 }

@@ -1,4 +1,4 @@
-import { GrpcChannel, loadMethods } from '../cri/grpc-channel.ts'
+import { GrpcChannel, loadMethods, pluginCaller } from '../cri/grpc-channel.ts'
 import { deviceDefaults, kubeletBounds } from '../limits-table.ts'
 import { devicePlugin } from './device-schema-table.ts'
 
@@ -52,24 +52,22 @@ export interface DevicePlugin extends Disposable {
 export function dialDevicePlugin(socketPath: string): DevicePlugin {
   const channel = new GrpcChannel(`unix:${socketPath}`, { messageBytesMax })
   const methods = loadMethods(devicePlugin)
-  const methodOf = (name: string) => {
-    const method = methods[name]
-    if (!method) throw new RangeError(`Cannot call plugin: there is no method ${name}`)
-    return method
-  }
+  const ask = pluginCaller(channel, methods)
   // The schema table defines the answers.
   const call = async <T>(
     name: string,
     request: object,
     timeoutMs: number,
     signal: AbortSignal,
-  ): Promise<T> => (await channel.unary(methodOf(name), request, { timeoutMs }, signal)) as T
+  ): Promise<T> => (await ask(name, request, timeoutMs, signal)) as T
   return {
     options: (signal) => call('GetDevicePluginOptions', {}, probeTimeoutMs, signal),
-    watch(onDevices, signal) {
+    async watch(onDevices, signal) {
+      const { ListAndWatch: method } = methods
+      if (!method) throw new RangeError('Cannot watch plugin: its schema lacks ListAndWatch')
       const onMessage = (message: object): void =>
         onDevices((message as { devices: PluginDevice[] }).devices)
-      return channel.serverStream(methodOf('ListAndWatch'), {}, { timeoutMs: 0, onMessage }, signal)
+      await channel.serverStream(method, {}, { timeoutMs: 0, onMessage }, signal)
     },
     async preferred(request, signal) {
       const asked = { containerRequests: [request] }

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { dirname } from 'node:path'
+import { status } from '@grpc/grpc-js'
 import { messageOf } from '@skerry/base'
 import { loadMethods } from '../cri/grpc-channel.ts'
 import { kubeletBounds } from '../limits-table.ts'
@@ -18,8 +19,6 @@ export interface RegisterRequest {
   readonly options: PluginOptions | null
 }
 
-/** The codes of gRPC. */
-const codes = Object.freeze({ ok: 0, unknown: 2, invalidArgument: 3, unimplemented: 12 })
 const answerHead = Object.freeze({ ':status': 200, 'content-type': 'application/grpc' })
 
 /**
@@ -46,17 +45,17 @@ export async function serveRegistration(
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
     stream.on('error', () => stream.destroy())
     if (headers[':path'] !== method.path) {
-      return refuse(stream, codes.unimplemented, `unknown method ${headers[':path']}`)
+      return refuse(stream, status.UNIMPLEMENTED, `unknown method ${headers[':path']}`)
     }
     receive(stream, (message) => {
       try {
         // The schema table defines this request.
         onRegister(method.requestDeserialize(message) as RegisterRequest)
       } catch (error) {
-        return refuse(stream, codes.unknown, messageOf(error))
+        return refuse(stream, status.UNKNOWN, messageOf(error))
       }
       stream.respond(answerHead, { waitForTrailers: true })
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(codes.ok) }))
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(status.OK) }))
       stream.end(Buffer.alloc(prefixBytes))
     })
   })
@@ -80,7 +79,8 @@ function receive(stream: ServerHttp2Stream, onMessage: (message: Buffer) => void
   stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= registrationBytesMax) chunks.push(chunk)
-    else if (!stream.headersSent) refuse(stream, codes.invalidArgument, 'the request is too large')
+    else if (!stream.headersSent)
+      refuse(stream, status.INVALID_ARGUMENT, 'the request is too large')
   })
   stream.on('end', () => {
     if (stream.headersSent) return
@@ -90,12 +90,12 @@ function receive(stream: ServerHttp2Stream, onMessage: (message: Buffer) => void
       body[0] === 0 &&
       body.readUInt32BE(1) === body.length - prefixBytes
     if (isWhole) onMessage(body.subarray(prefixBytes))
-    else refuse(stream, codes.invalidArgument, 'the request is not one plain message')
+    else refuse(stream, status.INVALID_ARGUMENT, 'the request is not one plain message')
   })
 }
 
 /** Answers with the status alone. gRPC writes its message with per cents, as addresses are written. */
 function refuse(stream: ServerHttp2Stream, code: number, message: string): void {
-  const status = { 'grpc-status': String(code), 'grpc-message': encodeURIComponent(message) }
-  stream.respond({ ...answerHead, ...status }, { endStream: true })
+  const words = { 'grpc-status': String(code), 'grpc-message': encodeURIComponent(message) }
+  stream.respond({ ...answerHead, ...words }, { endStream: true })
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   asError,
@@ -10,6 +10,7 @@ import {
 } from '@skerry/base'
 import type { KubeObject } from '@skerry/api'
 import { hasCode, namesIn } from '../system-error.ts'
+import { writeWholeFile } from '../write-whole-file.ts'
 
 export interface DiskEntry {
   /** The plural resource, e.g. pods; a separate folder. */
@@ -94,16 +95,9 @@ export class ObjectDisk {
   async #write(entry: DiskEntry, object: KubeObject | null): Promise<void> {
     const directory = join(this.#directory, entry.resource)
     const path = join(directory, `${encodeURIComponent(entry.key)}.json`)
+    if (object) return writeWholeFile(path, format(object))
     await makeDirectoryDurably(directory)
-    if (object) {
-      const aside = `${path}.new`
-      {
-        await using file = await open(aside, 'w', 0o600)
-        await file.writeFile(format(object))
-        await file.sync()
-      }
-      await rename(aside, path)
-    } else await rm(path, { force: true })
+    await rm(path, { force: true })
     await syncDirectory(directory)
   }
 }

@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram'
 import { readFile } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
 import { promisify } from 'node:util'
+import { ipv4Number, ipv4Text } from '@skerry/base'
 import { serviceProxyBounds } from '../limits-table.ts'
 
 const execute = promisify(execFile)
@@ -39,7 +40,7 @@ export async function linkOf(nodeAddress: string): Promise<OwnLink | undefined> 
 
 function networkOf(address: string, bits: number): string {
   const size = 2 ** (32 - bits)
-  return `${textOf(Math.floor(numberOf(address) / size) * size)}/${bits}`
+  return `${ipv4Text(Math.floor(ipv4Number(address) / size) * size)}/${bits}`
 }
 
 /**
@@ -51,13 +52,13 @@ export async function holdAddresses(
   former: Iterable<string>,
 ): Promise<void> {
   const wanted = new Set(addresses)
-  const lines = [...new Set(former).difference(wanted)].map(
-    (address) => `address delete ${address}/32 dev lo`,
-  )
+  const gone = [...new Set(former).difference(wanted)]
+  // One that has just expired need not be deleted, and the kernel forgets the others within seconds, too.
+  await ipBatch(gone.map((address) => `address delete ${address}/32 dev lo`)).catch(() => undefined)
   const life = `valid_lft ${lifetimeSeconds} preferred_lft ${lifetimeSeconds}`
-  for (const address of wanted)
-    lines.push(`address replace ${address}/32 dev lo label ${label} ${life}`)
-  if (lines.length > 0) await ipBatch(lines)
+  await ipBatch(
+    [...wanted].map((address) => `address replace ${address}/32 dev lo label ${label} ${life}`),
+  )
 }
 
 /** Returns the addresses that the machine has for services, also those of an earlier process. */
@@ -72,6 +73,7 @@ export async function heldAddresses(): Promise<string[]> {
 }
 
 async function ipBatch(lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return
   const child = spawn('ip', ['-force', '-batch', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
   const words: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => words.push(chunk))
@@ -81,10 +83,9 @@ async function ipBatch(lines: readonly string[]): Promise<void> {
     child.on('error', reject)
     child.on('close', resolve)
   })
-  // An address that has just expired need not be deleted.
+  if (code === 0) return
   const text = Buffer.concat(words).toString().slice(0, 1_000)
-  if (code !== 0 && !lines.every((line) => line.includes(' delete ')))
-    throw new Error(`Cannot set addresses of services: ip ended with ${code}: ${text}`)
+  throw new Error(`Cannot set addresses of services: ip ended with ${code}: ${text}`)
 }
 
 /** Asks the link for an address that this machine lacks. Returns the hardware address of a machine that has it. */
@@ -107,8 +108,8 @@ export async function ownerOnLink(
  */
 export async function announce(address: string, { device, network }: OwnLink): Promise<void> {
   const [base = '', bits = '24'] = network.split('/')
-  const last = textOf(numberOf(base) + 2 ** (32 - Number(bits)) - 2)
-  const to = last === address ? textOf(numberOf(last) - 1) : last
+  const last = ipv4Text(ipv4Number(base) + 2 ** (32 - Number(bits)) - 2)
+  const to = last === address ? ipv4Text(ipv4Number(last) - 1) : last
   await forgetNeighbour(to, device)
   await sendDatagram({ from: address, to })
 }
@@ -141,12 +142,4 @@ export async function silencingSwitch({ device }: OwnLink): Promise<string | und
     if (value.trim() !== '0') return name
   }
   return undefined
-}
-
-function numberOf(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
-
-function textOf(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 }

@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { ipv4Number, ipv4Text } from '@skerry/base'
 
 interface Range {
   readonly text: string
@@ -29,12 +30,4 @@ function rangeOf(text: string): Range | undefined {
   const size = 2 ** (32 - Number(length))
   const first = Math.floor(ipv4Number(address) / size) * size
   return { text: `${ipv4Text(first)}/${Number(length)}`, first, last: first + size - 1 }
-}
-
-function ipv4Number(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
-
-function ipv4Text(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 }

@@ -158,7 +158,7 @@ class Follower {
     const { cluster, clock, log } = this.#deps
     const print = (line: string): void => log.debug('Manifest', { file: name, line })
     try {
-      const stays = await this.#staysFor(name, signal)
+      const stays = this.#staysFor(name, signal)
       const inventory = this.#inventoryOf(name)
       await applyManifests(objects, inventory, { cluster, clock, print, stays }, signal)
       await this.#writeState(name, 'Applied', `${objects.length} objects`, signal)
@@ -192,7 +192,7 @@ class Follower {
         log.info('Objects of a manifest stay: another master has applied it', { file, master })
         continue
       }
-      const stays = await this.#staysFor(file, signal)
+      const stays = this.#staysFor(file, signal)
       const print = (line: string): void => log.debug('Manifest', { file, line })
       await applyManifests([], this.#inventoryOf(file), { cluster, clock, print, stays }, signal)
       const key = { namespace: inventoryNamespace, name: metadata.name ?? '' }
@@ -202,8 +202,13 @@ class Follower {
     this.#names = text
   }
 
-  /** Returns true for objects that another file has, or has brought. */
-  async #staysFor(name: string, signal: AbortSignal): Promise<(key: string) => boolean> {
+  /** Resolves true for objects that another file has, or has brought. Most files lose none, and nothing is asked for them. */
+  #staysFor(name: string, signal: AbortSignal): (key: string) => Promise<boolean> {
+    let others: Promise<ReadonlySet<string>> | undefined
+    return async (key) => (await (others ??= this.#keysOfOthers(name, signal))).has(key)
+  }
+
+  async #keysOfOthers(name: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const others = new Set<string>()
     for (const [other, { keys }] of this.#known) {
       if (other !== name) for (const key of keys) others.add(key)
@@ -212,7 +217,7 @@ class Follower {
       if (found.data?.['file'] === name) continue
       for (const entry of entriesIn(found)) others.add(objectKey(entry))
     }
-    return (key) => others.has(key)
+    return others
   }
 
   async #inventories(signal: AbortSignal): Promise<readonly ConfigMap[]> {

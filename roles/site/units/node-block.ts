@@ -1,3 +1,4 @@
+import { ipv4Number, ipv4Text } from '@skerry/base'
 import type { Store } from '@skerry/store'
 
 /** The key under which the store of a unit's own control plane has the range from which its new nodes get theirs. */
@@ -22,7 +23,7 @@ export function chooseBlock(
 ): string | undefined {
   const [base = '', text = ''] = clusterCidr.split('/')
   const length = Number(text)
-  const start = toNumber(base)
+  const start = ipv4Number(base)
   const used = taken.map(toRange)
   const first = Math.min(length + Math.log2(shares), nodeCidrMaskSize)
   for (let bits = first; bits <= nodeCidrMaskSize; bits += 1) {
@@ -30,7 +31,7 @@ export function chooseBlock(
     for (let index = 2 ** (bits - length) - 1; index >= 0; index -= 1) {
       const from = start + index * size
       const isFree = used.every((range) => range.to <= from || range.from >= from + size)
-      if (isFree) return `${toText(from)}/${bits}`
+      if (isFree) return `${ipv4Text(from)}/${bits}`
     }
   }
   return undefined
@@ -44,14 +45,6 @@ export async function readBlock(store: Pick<Store, 'get'>): Promise<string | und
 
 function toRange(cidr: string): { readonly from: number; readonly to: number } {
   const [address = '', bits = ''] = cidr.split('/')
-  const from = toNumber(address)
+  const from = ipv4Number(address)
   return { from, to: from + 2 ** (32 - Number(bits)) }
-}
-
-function toNumber(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
-
-function toText(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 }
